@@ -30,10 +30,11 @@ finally:
         gc.enable()
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, plots, reorder, ss, viz
+    from . import algorithms, compat, datasets, io, loop, plots, reorder, ss, viz
     from .graph import Graph
     from .registry.warm import warm_program as warm
 
+_LOADED_LATER = {*"algorithms compat datasets graph io loop nx plots reorder scanpy ss torch viz".split()}
 __version__ = "0.1.0.dev0"
 
 _check_name(__path__[0])
@@ -55,6 +56,7 @@ __all__ = [
     "binary",
     "compat",
     "config",
+    "datasets",
     "device",
     "dtypes",
     "exceptions",
@@ -96,6 +98,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
 
 _above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate", "measured"))
 _above["io"] = lambda: importlib.import_module(f"{__name__}.io")
+_above["torch"] = lambda: __getattr__("torch")
 _above["plots"] = lambda: importlib.import_module(f"{__name__}.plots")
 
 
@@ -111,7 +114,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.graph").Graph
     if name == "warm":
         return importlib.import_module(f"{__name__}.registry.warm").warm_program
-    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):
+    if name == "torch":
+        importlib.import_module(f"{__name__}.extras").load("torch", "bitblas.torch")
+    if name in _LOADED_LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

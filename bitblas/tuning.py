@@ -716,6 +716,9 @@ TABLE: dict[str, Threshold] = {
     "multivector.run_lines": Threshold(
         1 << 8, "lines", "A thread sums this many lines one after the other in a column reduction of a multivector."
     ),
+    "sampling.nodes": Threshold(
+        1 << 11, "nodes", "Threads share the nodes of a frontier from here on in the sampling of their edges."
+    ),
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
     ),

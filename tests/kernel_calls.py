@@ -22,7 +22,7 @@ from bitblas.device import jit
 from bitblas.formats import FORMATS, coded, format_of
 from bitblas.kernels.variant import Variant
 from bitblas.loop.gpu.products import compact_variant
-from bitblas.operations import ewise_vector
+from bitblas.operations import dense_spmm, ewise_vector, neighbor_sampling
 from semirings.dtypes import INT32
 
 Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and the arguments of its calls
@@ -437,6 +437,28 @@ def lines(name: str, dtype: str, flip: bool = False, push: bool = False) -> None
                 (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 
+def dense_lines(mode: int, dtype: str) -> None:
+    """Products with a dense array, whose rows are cut."""
+    A = a_matrix("FP64")
+    x = A.device.asarray(np.ones((SIZE, 9), gb.dtypes.lookup_dtype(dtype).np_type))
+    of = dense_spmm.DenseProduct(A._matrix._stored, False, mode)
+    winners = A.device.xp.zeros((SIZE, 9), np.int32) if mode else None
+    for limit in (5, 1 << 30):
+        with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
+            dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
+
+
+def neighbors(dtype: str, replace: bool) -> None:
+    """Batches of sampled neighbours, with times too."""
+    device = gb.device.get(gb.config.device)
+    i, j = np.random.default_rng(0).integers(0, SIZE, (2, 900))
+    time = device.asarray(np.arange(900, dtype=gb.dtypes.lookup_dtype(dtype).np_type))
+    edges = neighbor_sampling.by_target(device, device.asarray(i), device.asarray(j), SIZE, time)
+    for until in (None, time[:400:100].copy()):
+        request = neighbor_sampling.Request((4, 3), replace, (1, 2), until)
+        neighbor_sampling.sample(edges, device.asarray(np.arange(4)), request)
+
+
 def reduce_columns(name: str, dtype: str) -> None:
     """Sums of lines, of one value too."""
     for places in PLACES:
@@ -567,6 +589,8 @@ CALLS: tuple[Group, ...] = (
     (blank, several("INT64, FP32, INT32")),
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
+    (neighbors, pairs(("INT64", "FP64"), BOTH)),
+    (dense_lines, pairs(range(3), several("FP32, FP64"))),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
     *((call, [()]) for call in (chunks, validated, encoded)),

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.exceptions import DeviceError
+from bitblas.exceptions import DeviceError, DimensionMismatch, InvalidValue
 
 
 class Foreign:
@@ -182,3 +182,83 @@ def test_data_in_the_place_of_a_type():
             gb.Matrix(data)
     with pytest.raises(ValueError, match=r"got data of shape \(3,\) \(numpy.ndarray\)"):
         gb.Vector(np.ones(3))
+
+
+def shares(x, y):
+    return x.__array_interface__["data"][0] == y.__array_interface__["data"][0]
+
+
+def on_the_host(device):
+    """Arrays of the device, as another library may have them in host memory."""
+    if device == "cuda":
+        pytest.skip("tests/test_torch.py does this with tensors on a GPU")
+
+
+@pytest.mark.uses_cpu
+@pytest.mark.parametrize("dtype", ["FP32", "INT64", "UINT8", "FC64"])
+def test_a_full_vector_is_an_array_without_a_copy(device, dtype):
+    on_the_host(device)
+    x = np.arange(1, 6).astype(gb.dtypes.lookup_dtype(dtype).np_type)
+    v = gb.Vector.from_dlpack(Foreign(x), device=device)
+    assert v.dtype == dtype and v.size == v.nvals == 5 and v.to_dense().tolist() == x.tolist()
+    y = np.from_dlpack(v)
+    assert shares(x, y) and v.__dlpack_device__() == (1, 0)
+    x[0] = 9  # seen by the vector, and the other way round
+    assert v[0].new().value == 9
+    v[1] = 7
+    assert v.nvals == 5 and x.tolist()[:2] == [9, 7]
+    one = gb.Vector.from_scalar(2, 4, dtype)
+    assert np.from_dlpack(one).tolist() == [2] * 4 and one.to_dense().tolist() == [2] * 4
+    assert gb.Vector.from_dlpack(x[:0], device=device).size == 0
+
+
+@pytest.mark.uses_cpu
+@pytest.mark.parametrize("shape", [(70, 8), (70, 64), (8, 70), (130, 128)])
+def test_a_full_multivector_is_an_array_without_a_copy(device, shape):
+    on_the_host(device)
+    x = np.random.default_rng(0).random((max(shape), min(shape)))
+    x = x if shape[0] > shape[1] else x.T
+    M = gb.Matrix.from_dlpack(x, device=device)
+    assert M.format == "bitmap" and M.shape == shape and M.nvals == x.size
+    assert shares(np.from_dlpack(M), x) and np.array_equal(np.from_dlpack(M), x)
+    n = shape[0]
+    ring = gb.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, 2.0, nrows=n, ncols=n)
+    assert np.array_equal(ring.mxm(M, "plus_times").new().to_dense(0), 2 * np.roll(x, -1, 0))
+    padded = gb.Matrix.from_dense(np.ones((70, 5)), format="bitmap")
+    y = np.from_dlpack(padded)
+    assert y.shape == (70, 5) and y.strides == (64, 8) and (y == 1).all()
+    y[3, 4] = 2
+    assert padded[3, 4].new().value == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: gb.Vector(float, 4), r"entry at every position for DLPack, got 0 of 4. Hint: to_dense\(fill_value\)"),
+        (lambda: gb.Vector.from_dense([True, False]), r"expected numbers for DLPack, got BOOL, whose values are bits"),
+        (lambda: gb.Matrix.from_coo([0], [1], 1.0, nrows=20, ncols=2, format="csr"), r"format 'bitmap' .* got 'csr'"),
+        (lambda: gb.Matrix.from_coo([0], [1], 1.0, nrows=20, ncols=2, format="bitmap"), r"got 1 of 40"),
+    ],
+)
+def test_what_is_no_array_of_numbers_says_so(on_the_cpu, make, match):
+    with pytest.raises(BufferError, match=match):
+        make().__dlpack__()
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "error", "match"),
+    [
+        (gb.Vector, [1.0, 2.0], TypeError, r"x: expected an array with __dlpack__, got builtins.list"),
+        (gb.Vector, np.ones((2, 2)), DimensionMismatch, r"x: expected 1 dimensions, got 2"),
+        (gb.Vector, np.ones(4)[::2], InvalidValue, r"contiguous array, got strides .* Hint: Vector.from_dense"),
+        (gb.Vector, np.ones(4, bool), InvalidValue, r"x: expected numbers, got bool"),
+        (gb.Vector, np.ones(4, np.float16), InvalidValue, r"x: expected numbers, got float16"),
+        (gb.Vector, np.broadcast_to(np.ones(1), 1), InvalidValue, r"may be written, got a read-only one"),
+        (gb.Vector, Foreign([1.0], kind=7), DeviceError, r"host memory or on an NVIDIA GPU, got DLPack device 7"),
+        (gb.Matrix, np.ones((70, 7)), InvalidValue, r"x: expected 8, 16, 32 or a multiple of 64 columns .* \(70, 7\)"),
+        (gb.Matrix, np.ones((70, 16), order="F"), InvalidValue, r"contiguous array, row after row"),
+    ],
+)
+def test_arrays_that_cannot_be_shared_are_refused(on_the_cpu, kind, x, error, match):
+    with pytest.raises(error, match=match):
+        kind.from_dlpack(x)

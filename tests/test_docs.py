@@ -23,6 +23,8 @@ def test_page(page, capsys, tmp_path, monkeypatch, tune):
     if page.name == "networkx.md":
         pytest.importorskip("networkx")
         nx_backend.register()
+    if page.name == "torch.md":
+        pytest.importorskip("torch")
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

@@ -35,11 +35,15 @@ FLOORS = (
     *((f"bitblas.{name}",) for name in "plan operations core.hooks core.options".split()),
     tuple(f"bitblas.core.{name}" for name in ("convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
-    tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "scalar")),
+    tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "dlpack", "scalar")),
     *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
-    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split())),
+    (
+        "bitblas",
+        *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split()),
+        *(f"bitblas.{name}" for name in ("datasets", "scanpy", "torch")),
+    ),
     tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),
 )
@@ -192,7 +196,7 @@ def test_type_checkers_see_what_is_loaded_when_it_is_named(package):
 
 CLASSES = {form.__name__ for form in formats.forms()}
 # Formats of other libraries, some with the same names.
-OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build")
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build", "bitblas.torch")
 
 
 def is_key(x: object) -> bool:
@@ -288,6 +292,7 @@ CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier"
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
+CPU_ONLY |= {"kernels/number_nodes"}  # a hash table; a GPU sorts
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

@@ -524,3 +524,102 @@ def test_parquet_files_are_read_by_the_same_rules(tmp_path):
         parquet.write_table(table.set_column(table.column_names.index(name), name, column), path)
         with pytest.raises(InvalidValue, match=rf"a\.parquet: column '{name}': .*{text}"):
             Graph.read(path)
+
+
+# ---- tables and results by Arrow's streams (__arrow_c_stream__)
+
+
+class Stream:
+    """A table that offers nothing but a stream of Arrow batches."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def arrow(columns, **options):
+    return pytest.importorskip("pyarrow").table(columns, **options)
+
+
+def test_streams_in():
+    pa = pytest.importorskip("pyarrow")
+    both = pa.concat_tables([arrow(ROADS), arrow({name: x[:1] for name, x in ROADS.items()} | {"source": ["Rom"]})])
+    more = both.append_column("note", pa.array([b"x", None, b"y", b"z"]))  # not read, whatever it holds
+    G = Graph.from_table(Stream(more), weight="hours", attributes=["hours"])
+    assert G.labels == ("Ulm", "Bern", "Rom")
+    assert G.matrix.to_dicts() == {0: {1: 7.0, 2: 11.0}, 1: {2: 2.5}, 2: {1: 7.0}}
+    coded = arrow(ROADS).set_column(0, "source", pa.array(ROADS["source"]).dictionary_encode())
+    assert Graph.from_table(Stream(coded), weight="hours").matrix.nvals == 3
+    assert Graph.from_table(Stream(arrow(ROADS).slice(0, 0)), weight="hours").matrix.shape == (0, 0)
+
+
+def test_duckdb_in_and_out():
+    duckdb, _ = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+    with duckdb.connect() as db:
+        roads = db.sql("select * from (values ('Ulm','Bern',7.0::double),('Bern','Rom',2.5::double)) t(a, b, hours)")
+        G = Graph.from_table(roads, "a", "b", "hours")
+        assert G.matrix.to_dicts() == {0: {1: 7.0}, 1: {2: 2.5}}
+        levels = G.bfs("Ulm")  # noqa: F841  # DuckDB finds tables by the names of variables
+        assert sorted(db.sql("select vertex, value from levels").fetchall()) == [("Bern", 1), ("Rom", 2), ("Ulm", 0)]
+        assert db.sql("select sum(weight) from G").fetchall() == [(9.5,)]
+
+
+@pytest.mark.parametrize(
+    ("column", "match"),
+    [
+        (
+            [Decimal("1.5"), Decimal("2.5")],
+            r"column 'w': expected numbers, got values of type decimal128\(2, 1\)",
+        ),
+        ([DAY, DAY], r"column 'w': expected numbers, got values of type timestamp\[us\]. Hint: .cast\('int64'\)"),
+        ([1, None], r"column 'w': expected a value in every row, got 1 rows without one, the first is row 1"),
+        ([b"x", b"y"], r"column 'w': expected numbers, got values of type binary"),
+        ([[1], [2]], r"column 'w': expected numbers, got values of type list"),
+    ],
+)
+def test_columns_of_streams_that_are_refused(column, match):
+    table = arrow({"source": [0, 1], "target": [1, 0], "w": column})
+    with pytest.raises(InvalidValue, match=match):
+        from_table(Stream(table), weight="w")
+    with pytest.raises(InvalidValue, match=r"column 'cost': expected one of 'source', 'target', 'w'"):
+        from_table(Stream(table), weight="cost")
+    twice = table.rename_columns(["source", "target", "target"])
+    with pytest.raises(InvalidValue, match=r"column 'target': expected one column of this name, got 2"):
+        from_table(Stream(twice))
+
+
+def test_a_stream_without_pyarrow(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"a table of test_tables.Stream needs pyarrow .*: pip install pyarrow"):
+        from_table(Stream(None))
+    with pytest.raises(ImportError, match=r"__arrow_c_stream__ needs pyarrow .*: pip install pyarrow"):
+        Graph.from_edges([("a", "b")]).__arrow_c_stream__()
+
+
+def test_streams_out():
+    pa = pytest.importorskip("pyarrow")
+    G = Graph.from_table(ROADS | {"lanes": [1, 2, 2]}, weight="hours", attributes=["lanes"], directed=False)
+    table = pa.RecordBatchReader.from_stream(G).read_all().to_pydict()
+    assert table == G.to_dataframe().to_dict("list") and list(table) == ["source", "target", "weight", "lanes"]
+    stream = lambda x: pa.RecordBatchReader.from_stream(x).read_all().to_pydict()
+    assert stream(G.degree()) == G.degree().to_dataframe().to_dict("list")
+    assert stream(G.bfs_parents("Ulm"))["value"] == ["Ulm", "Ulm", "Ulm"]
+    v = gb.Vector.from_coo([0, 2], [5, 6], size=3)
+    assert stream(v) == {"vertex": [0, 2], "value": [5, 6]}
+    assert stream(G.matrix.T)["weight"] == [7.0, 11.0, 7.0, 2.5, 11.0, 2.5]
+    with pytest.raises(InvalidValue, match="labels: expected names of one type for a column of Arrow"):
+        pa.RecordBatchReader.from_stream(gb.Graph(G.matrix, ["a", 1, 2.5]))
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(G).columns == ["source", "target", "weight", "lanes"]
+
+
+def test_series():
+    pytest.importorskip("pandas")
+    levels = Graph.from_table(ROADS).bfs("Ulm")
+    series = levels.to_series("steps")
+    assert series.name == "steps" and series.index.name == "vertex" and series.to_dict() == dict(levels)
+    assert levels.to_series("vertex").to_dict() == dict(levels) and levels.to_series().name == "value"

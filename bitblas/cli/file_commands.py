@@ -279,7 +279,7 @@ def convert(args: argparse.Namespace) -> None:
         },
     }
     given = {name: {k: v for k, v in group.items() if v is not None} for name, group in groups.items()}
-    writer_options = given.pop("edges" if kind in TEXTS else kind)
+    writer_options = given.pop("edges" if kind in TEXTS else kind, {})
     if any(given.values()):
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")

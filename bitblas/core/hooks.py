@@ -9,6 +9,7 @@ core/ss on first use.
     measured                    function of a Matrix and its Profile, returns the Profile with measured times
     io                          bitblas.io, for Graph, which its readers make
     plots                       bitblas.plots, for `A.spy()`
+    torch                       bitblas.torch, for `Matrix.from_torch` and `A.to_torch()`
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from .convert import (
     shown,
     value_array,
 )
-from .hooks import Accessor, SymbolicArray
+from .hooks import Accessor, SymbolicArray, late
 from .hooks import state as recording
 from .operators import typed
 from .options import check_options
@@ -371,6 +371,43 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         if missing_value is None or (type(missing_value) is int and not holds(kind, missing_value)):
             return v
         return cls._from_store(v.select("!=", missing_value).new()._stored, name)
+
+    @classmethod
+    def from_dlpack(cls, x: Any, *, name: str | None = None, device: DeviceArg = None) -> Self:
+        """A full Vector in the memory of a one-dimensional array of numbers of any library (`__dlpack__`), such as a
+        tensor, on its device: nothing is copied, and writes through one are seen by the other.
+
+        Raises TypeError (no such array), DimensionMismatch, InvalidValue (BOOL, not contiguous, read-only; `from_dense`
+        copies), DeviceError.
+        """
+        from .dlpack import shared_vector
+
+        return cls._from_store(shared_vector(x, device), name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A table with the columns vertex and value for libraries that read Arrow (pandas, polars, DuckDB, ..).
+        ImportError without pyarrow."""
+        return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
+
+    def __binsparse_descriptor__(self) -> dict[str, Any]:
+        """The descriptor of `__binsparse__` (format CVEC). Experimental: the protocol is a draft of the array API."""
+        return late["io"]().binsparse.describe(self)[0]
+
+    def __binsparse__(self) -> dict[str, Array]:
+        """The arrays of the descriptor by name, on the object's device. Experimental."""
+        return late["io"]().binsparse.describe(self)[1]
+
+    def __dlpack__(self, **how: Any) -> Any:
+        """The values of a full Vector for `torch.from_dlpack` and the like, without a copy. BufferError if an entry is
+        missing (`to_dense` fills), and for BOOL, whose values are bits."""
+        from .dlpack import vector_array
+
+        return vector_array(self._store).__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from .dlpack import dlpack_device
+
+        return dlpack_device(self.device)
 
     @guarded
     def to_coo(self, dtype: DTypeArg = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:

@@ -4,6 +4,7 @@ A Graph stores a Matrix and the names, and nothing else. All computation happens
 """
 
 from .answers import Values
+from .clustering import Clustering
 from .graph import Graph
 
-__all__ = ["Graph", "Values"]
+__all__ = ["Clustering", "Graph", "Values"]

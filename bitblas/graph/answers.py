@@ -10,11 +10,16 @@ import numpy as np
 
 from .. import extras
 from ..core.convert import exact_sum
+from ..core.hooks import late
+from ..display import html
 from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
     from ..core import Vector
+    from .clustering import Clustering
     from .graph import Graph
+
+SHOWN = 10  # rows of a table in a notebook
 
 
 class Values(Mapping[Hashable, Any]):
@@ -145,12 +150,29 @@ class Values(Mapping[Hashable, Any]):
         ]
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
+    def clustering(self) -> Clustering:
+        """The vertices that share a value as a Clustering, with the methods of igraph's VertexClustering: membership,
+        sizes, modularity, subgraphs, compare_to. InvalidValue if a vertex has no value."""
+        from .clustering import Clustering
+
+        return Clustering.of(self)
+
     def to_dataframe(self, name: str = "value") -> Any:
         """A pandas DataFrame with the columns vertex and value (or `name`). ImportError without pandas."""
         pandas = extras.load("pandas", "to_dataframe")
         _, values = self.entries
         value = [self._value(x) for x in values.tolist()] if self.vertices else values
         return pandas.DataFrame({"vertex": list(self), name: value})
+
+    def to_series(self, name: str = "value") -> Any:
+        """A pandas Series of the values, indexed by the names. ImportError without pandas."""
+        return self.to_dataframe().set_index("vertex")["value"].rename(name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """The table of `to_dataframe` for libraries that read Arrow (polars, DuckDB, ..). ImportError without
+        pyarrow."""
+        value = [self._value(x) for x in self.entries[1].tolist()] if self.vertices else self.entries[1]
+        return late["io"]().tables.arrow_stream({"vertex": list(self), "value": value}, requested_schema)
 
     def _value(self, value: Any) -> Any:
         return self.graph._name(value) if self.vertices else value
@@ -167,6 +189,11 @@ class Values(Mapping[Hashable, Any]):
         order = np.argsort(by[::sign], kind="stable")[::sign][:count]  # ties in vertex order, also of the largest
         order = order if sign > 0 else len(by) - 1 - order
         return [(self.graph._name(v), self._value(x)) for v, x in zip(index[order].tolist(), values[order].tolist())]
+
+    def _repr_html_(self) -> str:
+        rows = [(str(name), str(self[name])) for name, _ in zip(self, range(SHOWN))]
+        more = [[f".. {len(self) - SHOWN} more .."]] if len(self) > SHOWN else []
+        return html([("vertex", "value"), *rows, *more], f"{len(self)} of {len(self.graph)} vertices")
 
     def __repr__(self) -> str:
         some = ", ".join(f"{name!r}: {self[name]!r}" for name, _ in zip(self, range(5)))

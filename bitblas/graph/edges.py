@@ -112,7 +112,7 @@ def can_store_names(graph: Graph, kind: str) -> bool:
     """Whether a file of this format can store the vertex names."""
     if kind == "bitblas":
         return validation.kind_of_names(graph.labels or ()) is not None
-    return kind not in ("mtx", "npz")
+    return kind not in ("mtx", "npz", "binsparse", "metis")
 
 
 def writer_options(graph: Graph, kind: str) -> dict[str, Any]:
@@ -153,6 +153,8 @@ def direction_options(graph: Graph, kind: str) -> dict[str, Any]:
     """Writer options that store whether the graph is directed. An edge list cannot store it."""
     if kind in ("bitblas", "npz", "parquet"):
         return {"directed": graph.directed}
+    if kind == "metis" and graph.directed:
+        raise InvalidValue("expected an undirected graph for METIS, got a directed one. Hint: graph.to_undirected()")
     if kind == "mtx" and graph.directed and has_all_reverse_edges(graph.matrix, loops=True):
         return {"symmetry": "general"}  # a symmetric file would be read as an undirected graph
     return {}

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import extras
 from ..core.hooks import late
+from ..display import html
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import edges, methods, validation
 
@@ -342,6 +343,11 @@ class Graph(Methods, metaclass=methods.Named):
             del found[2]
         return pandas.DataFrame(dict(zip(names, found)))
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """The table of `to_dataframe` for libraries that read Arrow (polars, DuckDB, ..). InvalidValue for names of
+        several types, ImportError without pyarrow."""
+        return _io().tables.arrow_stream(edges.edge_table(self), requested_schema)
+
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph if the graph is directed, with the names as nodes, weights and attributes, as
         Python objects. Edges without weights (all True in the matrix) have no attribute `weight`."""
@@ -366,7 +372,7 @@ class Graph(Methods, metaclass=methods.Named):
         .npz, .parquet, .bitblas and (by symmetry) .mtx store whether the graph is directed. An edge list of an
         undirected graph has one line per direction, or one per edge with directed=False; read it with directed=False,
         too."""
-        more = edges.writer_options(self, _io().file_format_of(target, file_format))
+        more = edges.writer_options(self, _io().file_formats.output_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 
     # ---- algorithms ----
@@ -395,6 +401,16 @@ class Graph(Methods, metaclass=methods.Named):
         except InvalidValue:
             return False
         return True
+
+    def _repr_html_(self) -> str:
+        """The text of `repr`, and the first edges (an undirected one once)."""
+        from .answers import SHOWN
+
+        title, host = repr(self), self.matrix.device.to_host
+        entries = zip(*(host(part).tolist() for part in self.matrix.ss.head(2 * SHOWN)))
+        known = [row for row in entries if self._directed is not False or row[0] <= row[1]][:SHOWN]
+        rows = [(str(self._name(i)), str(self._name(j)), str(value)) for i, j, value in known]
+        return html(title, [("source", "target", "weight"), *rows]) if rows else html(title)
 
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]

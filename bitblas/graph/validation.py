@@ -177,8 +177,14 @@ def flag(name: str, value: object) -> bool | None:
 
 
 def is_table(value: object) -> bool:
-    """Whether an object is a DataFrame, an Arrow table, or a dictionary of columns."""
-    return isinstance(value, dict) or hasattr(value, "columns") or hasattr(value, "column_names")
+    """Whether an object is a DataFrame, an Arrow table, a stream of Arrow batches, or a dictionary of columns."""
+    known = hasattr(value, "columns") or hasattr(value, "column_names")
+    return isinstance(value, dict) or known or is_stream(value)
+
+
+def is_stream(value: object) -> bool:
+    """Whether an object of another library gives a stream of Arrow batches."""
+    return hasattr(value, "__arrow_c_stream__") and type(value).__module__.partition(".")[0] != "bitblas"
 
 
 def described(value: object) -> str:

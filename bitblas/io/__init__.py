@@ -1,6 +1,7 @@
 """Read and write graphs and matrices: files, tables, and objects of other libraries.
 
-Files: Matrix Market, edge lists, NPZ, WebGraph, Parquet and bitblas' own format. Tables: pandas, polars, Arrow.
+Files: Matrix Market, edge lists, NPZ, Binsparse, METIS, DIMACS, WebGraph, Parquet and bitblas' own format. Tables:
+pandas, polars, Arrow.
 Libraries: scipy.sparse, python-graphblas, NetworkX, igraph. Each is imported by the functions that need it.
 
 Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file raises one exception that names the
@@ -9,6 +10,7 @@ file and, in a text file, the line.
 
 from ..atomic import replacing
 from ..graph import Graph
+from .binsparse import from_binsparse, read_binsparse, write_binsparse
 from .build import host_coo
 from .edgelist import read_edgelist, read_sif, write_edgelist
 from .file_formats import FILE_FORMATS, file_format_of, read, write
@@ -24,6 +26,7 @@ from .libraries import (
 )
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
+from .partitioning import read_dimacs, read_metis, write_metis
 from .tables import from_table, read_parquet, to_arrow, to_pandas, to_polars, write_parquet
 from .webgraph import read_webgraph
 
@@ -31,6 +34,7 @@ __all__ = [
     "FILE_FORMATS",
     "Graph",
     "file_format_of",
+    "from_binsparse",
     "from_graphblas",
     "from_igraph",
     "from_networkx",
@@ -40,7 +44,10 @@ __all__ = [
     "mmread",
     "mmwrite",
     "read",
+    "read_binsparse",
+    "read_dimacs",
     "read_edgelist",
+    "read_metis",
     "read_npz",
     "read_parquet",
     "read_sif",
@@ -54,7 +61,9 @@ __all__ = [
     "to_polars",
     "to_scipy_sparse",
     "write",
+    "write_binsparse",
     "write_edgelist",
+    "write_metis",
     "write_npz",
     "write_parquet",
 ]

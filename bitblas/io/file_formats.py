@@ -11,19 +11,21 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..core import Matrix
+from ..core import Matrix, Vector
 from ..core.options import check_storage_options
 from ..device import Device
 from ..exceptions import InvalidValue
 from ..graph import Graph, validation
 from ..typing import Array
 from . import matrixmarket, npz
+from .binsparse import read_binsparse, write_binsparse
 from .build import DupOp, MatrixOptions
 from .edgelist import read_edgelist, read_sif, write_edgelist
-from .files import Input, Output, name_of
+from .files import Input, Output, name_of, refuse_packed
 from .graphs import graph_of_matrix
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
+from .partitioning import read_dimacs, read_metis, write_metis
 from .tables import from_table, read_parquet, write_parquet
 
 # ---- Save and load graphs in bitblas' own file format: a Matrix, vertex labels, and edge direction.
@@ -147,15 +149,24 @@ FILE_FORMATS = {
     "edges": "edge list separated by blanks",
     "parquet": "table of edges; needs the extra [arrow]",
     "sif": "Cytoscape's interactions, read only",
+    "binsparse": "Binsparse in HDF5; needs h5py",
+    "metis": "METIS, undirected graphs",
+    "dimacs": "shortest paths of the 9th DIMACS challenge, read only",
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
-_SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Callable[..., Graph | Matrix]] = {
+_SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {
+    ".mm": "mtx", ".el": "edges", ".txt": "edges", ".h5": "binsparse", ".hdf5": "binsparse", ".graph": "metis",
+    ".gr": "dimacs",
+}  # fmt: skip
+_READERS: dict[str, Callable[..., Graph | Matrix | Vector]] = {
     "mtx": mmread,
     "npz": read_npz,
     "parquet": read_parquet,
     "sif": read_sif,
     "bitblas": load_graph,
+    "binsparse": read_binsparse,
+    "metis": read_metis,
+    "dimacs": read_dimacs,
 }
 # Formats that other libraries read, and the call that makes a Graph of such a file.
 _FOREIGN_FORMATS = {
@@ -164,11 +175,14 @@ _FOREIGN_FORMATS = {
     ".gexf": "bitblas.Graph.from_networkx(networkx.read_gexf(path))",
     ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
     ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
+    ".net": "bitblas.Graph.from_networkx(networkx.read_pajek(path), dup_op='plus')",
+    ".paj": "bitblas.Graph.from_networkx(networkx.read_pajek(path), dup_op='plus')",
 }
 # Options of a reader in addition to its signature.
 _EXTRA_OPTIONS = {
     "parquet": [p.name for p in inspect.signature(from_table).parameters.values() if p.kind is p.KEYWORD_ONLY],
     "sif": ["name", "dup_op", "dtype", "device", "format", "tile", "packed"],
+    "dimacs": ["name", "dup_op", "dtype", "device", "format", "tile", "packed"],
 }
 # Names of edge-list options in other libraries, and what to use here.
 _FOREIGN_OPTIONS = {
@@ -183,14 +197,20 @@ _FOREIGN_OPTIONS = {
 
 
 def file_format_of(source: object, given: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The format of a file: as given, otherwise by its suffix, ignoring .gz and .bz2. more: additional suffixes.
-    InvalidValue for an unknown one."""
+    """The format of a file to read: as given, otherwise by its suffix, ignoring .gz, .bz2 and .xz. more: additional
+    suffixes. InvalidValue for an unknown one."""
+    if given is None:
+        refuse_packed(name_of(source))
+    return _format_of(source, given, more)
+
+
+def _format_of(source: object, given: str | None, more: Mapping[str, str]) -> str:
     if given is not None:
         if given not in FILE_FORMATS:
             raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
         return given
     name = name_of(source)
-    for packed in (".gz", ".bz2"):
+    for packed in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(packed)
     suffix = os.path.splitext(name)[1].lower()
     known = _SUFFIXES | dict(more)
@@ -225,27 +245,29 @@ def _check_foreign_options(function: Callable[..., object], options: Mapping[str
 
 
 def output_format_of(target: object, file_format: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The format of a file to write, as in `file_format_of`. InvalidValue also for .sif, and for .npz, .bitblas and
-    .parquet followed by .gz or .bz2, because these are not compressed again."""
-    kind = file_format_of(target, file_format, more)
-    if kind == "sif":
+    """The format of a file to write, as in `file_format_of`. InvalidValue also for .sif and .gr, and for .npz, .h5,
+    .bitblas and .parquet followed by .gz, .bz2 or .xz, because these are not compressed again."""
+    kind = _format_of(target, file_format, more)
+    if kind in ("sif", "dimacs"):
         raise InvalidValue(
-            f"{name_of(target)}: expected a format that can be written, got sif. Hint: .tsv writes an edge list."
+            f"{name_of(target)}: expected a format that can be written, got {kind}. Hint: .tsv writes an edge list."
         )
-    if kind in ("npz", "bitblas", "parquet") and (name := name_of(target)).endswith((".gz", ".bz2")):
-        raise InvalidValue(f"{name}: expected a name without .gz or .bz2 for a file of format {kind}, got one")
+    if kind in ("npz", "bitblas", "parquet", "binsparse") and (name := name_of(target)).endswith(
+        (".gz", ".bz2", ".xz")
+    ):
+        raise InvalidValue(f"{name}: expected a name without .gz, .bz2 or .xz for a file of format {kind}, got one")
     return kind
 
 
 def read(source: Input, /, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any format: a Graph of the matrix and the vertex labels, if there are any.
 
-    file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: by the suffix. options: those of `mmread`,
-    `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, whose documentation lists what is
-    raised; a file of bitblas is verified. directed: for every format; False: each edge counts in both directions, with
-    the smaller weight, or both combined by dup_op. None: as the file states (a symmetric Matrix Market file, or a file
-    that `Graph.write` wrote as npz, parquet or bitblas), otherwise True, with a warning if every edge is present in
-    both directions with the same weight. TypeError for an option that the format does not have.
+    file_format: one of `FILE_FORMATS`; None: by the suffix. options: those of `mmread`, `read_npz`, `read_edgelist`,
+    `read_parquet`, `read_sif`, `read_binsparse`, `read_metis`, `read_dimacs`, or of `Matrix.load`, whose documentation
+    lists what is raised; a file of bitblas is verified. directed: for every format; False: each edge counts in both
+    directions, with the smaller weight, or both combined by dup_op. None: as the file states (a symmetric Matrix Market
+    file, METIS, or a file that `Graph.write` wrote as npz, parquet or bitblas), otherwise True, with a warning if every
+    edge is present in both directions with the same weight. TypeError for an option that the format does not have.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
@@ -255,16 +277,21 @@ def read(source: Input, /, file_format: str | None = None, **options: Any) -> Gr
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
     _check_reader_options(reader, kind, options)
-    if kind in ("mtx", "npz"):
+    if kind in ("metis", "dimacs"):
+        return _read_text(reader, source, options)
+    if kind in ("mtx", "npz", "binsparse"):
         directed, engine, progress, chunked = (
             options.pop(name, default)
             for name, default in (("directed", None), ("engine", "auto"), ("progress", None), ("chunked", None))
         )
+        group = options.pop("group", "/")
         how = MatrixOptions(**options)
         stated: bool | None
         if kind == "mtx":
             A, symmetry = matrixmarket.read_with_symmetry(source, engine, how, progress, chunked)
             stated = False if symmetry == "symmetric" else None
+        elif kind == "binsparse":
+            A, stated = _matrix_of(name_of(source), read_binsparse(source, group=group, **how._asdict())), None
         else:
             A, stated = npz.read_with_direction(source, how)
         return graph_of_matrix(name_of(source), A, None, directed, how, stated=stated)
@@ -275,6 +302,21 @@ def read(source: Input, /, file_format: str | None = None, **options: Any) -> Gr
     if kind == "sif":
         return read_sif(source, **options)
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
+
+
+def _matrix_of(place: str, found: Matrix | Vector) -> Matrix:
+    if isinstance(found, Vector):
+        raise InvalidValue(f"{place}: expected a matrix, got a vector. Hint: bitblas.io.read_binsparse reads it")
+    return found
+
+
+def _read_text(reader: Callable[..., object], source: Input, options: dict[str, Any]) -> Graph:
+    """A file of METIS, which is undirected, or of DIMACS."""
+    if reader is read_metis and options.pop("directed", None) is True:
+        raise InvalidValue(f"{name_of(source)}: directed: expected None or False, because METIS files are undirected")
+    graph = reader(source, **options)
+    assert isinstance(graph, Graph)
+    return graph
 
 
 def _path(file: Input | Output) -> str | os.PathLike[str]:
@@ -294,8 +336,9 @@ def write(
     """Write a Matrix to a file of any format, chosen as in `read`. labels: vertex names for an edge list, a table or a
     file in bitblas' own format.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, whose
-    documentation lists what is raised. `Graph.write` also stores whether the graph is directed.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet`, `write_binsparse`,
+    `write_metis` or `write_edgelist`, whose documentation lists what is raised. `Graph.write` also stores whether the
+    graph is directed.
     """
     kind = output_format_of(target, file_format)
     if kind in DELIMITERS:
@@ -308,5 +351,9 @@ def write(
         save_graph(_path(target), matrix, labels=labels, **options)
     elif kind == "parquet":
         write_parquet(target, matrix, labels=labels, **options)
+    elif kind == "binsparse":
+        write_binsparse(target, matrix, **options)
+    elif kind == "metis":
+        write_metis(target, matrix, **options)
     else:
         write_edgelist(target, matrix, labels=labels, **({"delimiter": DELIMITERS[kind]} | options))

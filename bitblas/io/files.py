@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
+import shlex
 import stat
 import sys
 import time
@@ -40,7 +42,7 @@ class WriteStream(Protocol):
 Input: TypeAlias = str | os.PathLike[str] | ReadStream
 Output: TypeAlias = str | os.PathLike[str] | WriteStream
 
-Bytes: TypeAlias = io.BufferedReader | gzip.GzipFile | bz2.BZ2File  # decompressed
+Bytes: TypeAlias = io.BufferedReader | gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile  # decompressed
 
 # ---- A progress line on stderr while a large file is read.
 
@@ -78,11 +80,18 @@ class Progress:
 # ---- Files: open, decompress, read in blocks, and replace atomically; every error names the file.
 
 LINE = 1 << 20  # most bytes of a line, comments included; longer ones are refused before they fill memory
-_UNPACK: dict[bytes, Callable[[io.BufferedReader], gzip.GzipFile | bz2.BZ2File]] = {
+_UNPACK: dict[bytes, Callable[[io.BufferedReader], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
     b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
     b"BZ": bz2.BZ2File,
+    b"\xfd7": lzma.LZMAFile,
 }
-_SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
+_SUFFIX = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
+# Compressed files that are not read: how they begin, their suffix, and the command that unpacks them.
+_REFUSED = (
+    (b"\x28\xb5\x2f\xfd", ".zst", "zstd -d {name}"),
+    (b"PK\x03\x04", ".zip", "unzip {name}"),
+    (b"7z\xbc\xaf", ".7z", "7z x {name}"),
+)
 DEFLATE_RATIO = 1032  # the upper bound of deflate
 
 
@@ -92,6 +101,14 @@ def name_of(source: object) -> str:
         return str(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else f"<{type(source).__name__}>"
+
+
+def refuse_packed(name: str, magic: bytes = b"") -> None:
+    """Raise InvalidValue, with the command that unpacks it, for a file that is compressed in another way."""
+    for begin, suffix, command in _REFUSED:
+        if name.lower().endswith(suffix) or magic.startswith(begin):
+            how = command.format(name=shlex.quote(name))
+            raise InvalidValue(f"{name}: expected a file that is plain, .gz, .bz2 or .xz, got {suffix}. Hint: {how}")
 
 
 class _Raw(io.RawIOBase):
@@ -131,7 +148,7 @@ class Source:
     @property
     def room(self) -> int | None:
         """An upper bound of the decompressed bytes; None if unknown."""
-        if self.size is None or isinstance(self.stream, bz2.BZ2File):
+        if self.size is None or isinstance(self.stream, (bz2.BZ2File, lzma.LZMAFile)):
             return None
         return self.size * (DEFLATE_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
 
@@ -200,12 +217,11 @@ def open_input(source: Input, progress: bool | None = None) -> Iterator[Source]:
         else:
             raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
         name = name_of(source)
+        refuse_packed(name, raw.peek(4)[:4])
         magic = raw.peek(2)[:2]
         expected = _SUFFIX.get(os.path.splitext(name)[1]) if isinstance(source, (str, os.PathLike)) else None
         if expected is not None and magic not in _UNPACK:
-            raise InvalidValue(
-                f"{name}: expected {name[-3:].strip('.')}ip data because of the file name, got {magic!r}"
-            )
+            raise InvalidValue(f"{name}: expected {expected} data because of the file name, got {magic!r}")
         stream: Bytes = raw
         if magic in _UNPACK:
             stream = _UNPACK[magic](raw)
@@ -214,7 +230,7 @@ def open_input(source: Input, progress: bool | None = None) -> Iterator[Source]:
         stack.callback(file.progress.close)
         try:
             yield file
-        except (EOFError, OSError, zlib.error) as error:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             if getattr(error, "errno", None) is not None or stream is raw:
                 raise
             raise InvalidValue(f"{name}: expected intact compressed data, got damaged data: {error}") from None
@@ -241,7 +257,7 @@ def line_of(
 
 @contextmanager
 def open_output(target: Output) -> Iterator[WriteStream]:
-    """A binary stream to a path, written atomically and compressed if the path ends in .gz or .bz2, or to an open
+    """A binary stream to a path, written atomically and compressed if the path ends in .gz, .bz2 or .xz, or to an open
     file."""
     if not isinstance(target, (str, os.PathLike)):
         if not hasattr(target, "write"):
@@ -255,6 +271,9 @@ def open_output(target: Output) -> Iterator[WriteStream]:
                 yield packed
         elif suffix == ".bz2":
             with bz2.BZ2File(stream, "wb") as packed:
+                yield packed
+        elif suffix == ".xz":
+            with lzma.LZMAFile(stream, "wb") as packed:
                 yield packed
         else:
             yield stream

@@ -1,5 +1,8 @@
 """Convert edge tables from and to pandas, polars and Arrow; read and write them as Parquet files, through pyarrow.
 
+Tables of other libraries (DuckDB, cuDF, ..) are read, and graphs and results given to them, by Arrow's protocol for
+streams of batches, `__arrow_c_stream__` (Arrow PyCapsule interface), also through pyarrow.
+
 A table has one row per edge and named columns: the two ends and a value. The libraries are imported by the functions
 that create their objects. Input is read through what the three libraries share, a column as a NumPy array; this copies
 nothing if the numbers are contiguous and none is missing.
@@ -53,8 +56,9 @@ def from_table(
     tile: int | None = None,
     packed: bool | None = None,
 ) -> Graph:
-    """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays. Of a
-    polars LazyFrame only the named columns are collected.
+    """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, a dictionary of arrays, or an
+    object with `__arrow_c_stream__`, such as a DuckDB relation (read by pyarrow). Of a polars LazyFrame only the named
+    columns are collected.
 
     source, target: the columns of the two ends of each edge: integers from 0 (or base=1), or names (strings, or
     categories that are strings), which are numbered in order of appearance. A category without a row is not a vertex.
@@ -341,7 +345,10 @@ def single_type_names(names: list[Hashable], library: str) -> list[Hashable] | n
 
 
 def collect_columns(table: Any, names: Iterable[str | None]) -> Any:
-    """Collect these columns of a polars LazyFrame; any other table is returned unchanged."""
+    """Collect these columns of a polars LazyFrame, or of a stream of Arrow batches; any other table is returned
+    unchanged."""
+    if validation.is_stream(table) and not _library(table):
+        return _of_stream(table, names)
     if type(table).__name__ != "LazyFrame" or _library(table) != "polars":
         return table
     known = table.collect_schema().names()
@@ -349,6 +356,28 @@ def collect_columns(table: Any, names: Iterable[str | None]) -> Any:
     for name in columns:
         _check_name(name, known)
     return table.select(columns).collect()
+
+
+def _of_stream(table: Any, names: Iterable[str | None]) -> Any:
+    """These columns of a stream as an Arrow table; the others of each batch are dropped."""
+    kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__qualname__}"
+    pyarrow = extras.load("pyarrow", f"a table of {kind}")
+    with pyarrow.RecordBatchReader.from_stream(table) as reader:
+        known = reader.schema.names
+        columns = list(dict.fromkeys(name for name in names if name is not None))
+        for name in columns:
+            _check_name(name, known)
+            if known.count(name) > 1:
+                raise InvalidValue(f"column {name!r}: expected one column of this name, got {known.count(name)}")
+        places = [known.index(name) for name in columns]
+        schema = pyarrow.schema([reader.schema.field(k) for k in places])
+        return pyarrow.Table.from_batches([batch.select(places) for batch in reader], schema)
+
+
+def arrow_stream(columns: Columns, requested_schema: object = None) -> Any:
+    """Columns as a stream of Arrow batches, for `__arrow_c_stream__`. ImportError without pyarrow."""
+    pyarrow = extras.load("pyarrow", "__arrow_c_stream__")
+    return _single_typed_table(columns, "Arrow", pyarrow.table).__arrow_c_stream__(requested_schema)
 
 
 def vertex_columns(table: Any, source: str, target: str, labels: bool | None) -> Ends:

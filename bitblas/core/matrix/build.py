@@ -31,7 +31,8 @@ from ..convert import (
     keys_of,
     value_array,
 )
-from ..options import check_options, check_storage_options
+from ..hooks import late
+from ..options import StorageOptions, check_options, check_storage_options
 from .read import is_columnwise
 from .stored import StoredMatrix
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         SizeArg,
         ValuesLike,
     )
+    from .matrix import Matrix
 
 
 def fault_of_pointers(entries: int) -> InvalidValue:
@@ -423,6 +425,41 @@ class MatrixBuild(StoredMatrix):
             raise TypeError("values: expected one source of values, got the triples of `edgelist` and `values`")
         values = found if values is None else values
         return cls.from_coo(rows, cols, 1.0 if values is None else values, dtype, **more)
+
+    @classmethod
+    def from_dlpack(cls, x: Any, *, name: str | None = None, device: DeviceArg = None) -> Self:
+        """A full multivector (format "bitmap") in the memory of a two-dimensional array of numbers of any library
+        (`__dlpack__`), such as a tensor of features, on its device: nothing is copied. The memory is shared: do not
+        write to the array while the Matrix is used.
+
+        The array is contiguous and has 8, 16, 32 or a multiple of 64 columns, and at least as many rows; or is the
+        transpose of such an array. Raises TypeError (no such array), DimensionMismatch, InvalidValue (another shape,
+        BOOL, not contiguous, read-only; `from_dense` copies), DeviceError.
+        """
+        from ..dlpack import shared_matrix
+
+        return cls._from_store(shared_matrix(x, device), name, StorageOptions("bitmap"))
+
+    def __dlpack__(self, **how: Any) -> Any:
+        """The values of a full multivector for `torch.from_dlpack` and the like, without a copy. BufferError for other
+        formats, if an entry is missing (`to_dense` fills), and for BOOL, whose values are bits."""
+        from ..dlpack import as_flat, matrix_array
+
+        store = self._stored
+        flat = as_flat(store)
+        if flat is not store:
+            self._adopt(flat)
+        return matrix_array(flat).__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from ..dlpack import dlpack_device
+
+        return dlpack_device(self.device)
+
+    @classmethod
+    def from_torch(cls, tensor: Any, **more: Any) -> Matrix:
+        """A Matrix from a sparse tensor of PyTorch (COO, CSR or CSC), on its device: `bitblas.torch.from_torch`."""
+        return late["torch"]().from_torch(tensor, **more)
 
     @classmethod
     def from_dicts(

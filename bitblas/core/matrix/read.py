@@ -27,7 +27,7 @@ from ...store import MatrixStore, SparseStore, full_vector
 from .. import aggregators
 from ..building import fill_of
 from ..convert import check_size, one_shown, same_device, shown
-from ..hooks import Accessor
+from ..hooks import Accessor, late
 from ..hooks import state as recording
 from ..operators import monoid_of, typed
 from ..options import check_options
@@ -532,6 +532,23 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def to_csc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, rows, values); rows ascend within a column."""
         return self.T.to_csr(dtype)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A table with the columns source, target and weight for libraries that read Arrow (polars, DuckDB, ..).
+        ImportError without pyarrow."""
+        return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
+
+    def __binsparse_descriptor__(self) -> dict[str, Any]:
+        """The descriptor of `__binsparse__` (format CSR). Experimental: the protocol is a draft of the array API."""
+        return late["io"]().binsparse.describe(self)[0]
+
+    def __binsparse__(self) -> dict[str, Array]:
+        """The arrays of the descriptor by name, on the object's device. Experimental."""
+        return late["io"]().binsparse.describe(self)[1]
+
+    def to_torch(self, layout: str = "csr") -> Any:
+        """A sparse tensor of PyTorch on the same device, of layout "csr", "csc" or "coo": `bitblas.torch.to_torch`."""
+        return late["torch"]().to_torch(self, layout)
 
     def to_dcsr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(rows that have entries, indptr, columns, values)."""

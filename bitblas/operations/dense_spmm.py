@@ -1,0 +1,130 @@
+"""SpMM with dense arrays: y = A x, where x and y are row-major arrays of numbers without presence bits.
+
+For arrays of other libraries, which are read and written in place: features of vertices in PyTorch (bitblas/torch.py).
+A product with a bitmap (multivector.py) has presence bits, and pads its lines. A sum is taken in the order of its row's
+entries. The largest or smallest product of each position comes with its column in A, from which PICK makes the
+derivative.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
+
+from .. import tuning
+from ..device import Device
+from ..formats import EVERYWHERE, format_of
+from ..kernels.variant import Variant
+from ..plan.product import power_of_two
+from ..store import MatrixStore
+from ..typing import Array
+from .operands import PreparedKernel, Rows, dummy, entry_values, unit_bounds
+from .variants import Types, constants
+
+SUM, BEST, PICK = range(3)  # dense_spmm.cu
+ROWS, PARTS, JOIN = range(3)
+
+
+class DenseProduct(NamedTuple):
+    """y = A x, of the transpose if requested. mode: SUM of the products, the BEST of them (largest or smallest), or
+    PICK: the sum of those whose winner is this row. A BEST of A and a PICK of its transpose belong together."""
+
+    A: MatrixStore
+    transposed: bool
+    mode: int = SUM
+    largest: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        A = self.A
+        return (A.ncols, A.nrows) if self.transposed else (A.nrows, A.ncols)
+
+
+class Lines(NamedTuple):
+    """The rows of a dense array, and (BEST: output, PICK: input) the column of A for each position."""
+
+    values: Array
+    winners: Array | None = None
+
+    def arguments(self, device: Device, winner: DataType) -> tuple[Array, Array]:
+        lines = self.values.reshape(-1) if self.values.size else dummy(device, self.values.dtype.char)
+        return lines, dummy(device, winner.np_type.char) if self.winners is None else self.winners.reshape(-1)
+
+
+class _Kernel(NamedTuple):
+    """What a kernel is compiled for. format: "" for JOIN, which reads no matrix."""
+
+    format: str
+    indices: Types
+    a: DataType
+    z: DataType
+    winner: DataType
+
+
+def winner_type(of: DenseProduct) -> np.dtype:
+    """The type of the columns of a BEST."""
+    return np.dtype(np.int32 if of.shape[1] < 1 << 31 else np.int64)
+
+
+def row_lengths(of: DenseProduct) -> Array:
+    """The number of entries of each row (INT64)."""
+    ptr = of.A.structure.rows(transposed=of.transposed).ptr
+    lengths: Array = (ptr[1:] - ptr[:-1])[: of.shape[0]].astype(np.int64)
+    return lengths
+
+
+def multiply(of: DenseProduct, x: Lines, y: Lines) -> None:
+    """Write the product to y. x, y: C-contiguous arrays of the device, as long as A has columns and rows, of one float
+    type and width."""
+    device, structure = of.A.device, of.A.structure
+    z, width = lookup_dtype(x.values.dtype), x.values.shape[1]
+    winners = y.winners if of.mode == BEST else x.winners
+    winner = INT64 if winners is None else lookup_dtype(winners.dtype)
+    layout = structure.rows(transposed=of.transposed)
+    a = entry_values(device, of.A.dtype, of.A.values_for(layout.key, of.transposed))
+    made = _Kernel(layout.key, layout.format.view.types(layout, False), of.A.dtype, z, winner)
+    given, out = x.arguments(device, winner), y.arguments(device, winner)
+    rows, n = Rows(layout.ptr, layout.ptr[1:], dummy(device, "int64"), 0), of.shape[0]
+    if not n or not width:
+        return
+    if not device.is_simt:
+        variant = _variant(made, of.mode, of.largest, ROWS, 1)
+        bounds = unit_bounds(layout, device, width)
+        PreparedKernel(
+            device, variant, n, (EVERYWHERE, *rows, layout.col, layout.width, *a, width, *given, *out), bounds
+        ).run()
+        return
+    lanes = power_of_two(2 * width - 1, 4, 32)
+    pieces = -(-width // lanes)
+    longest, segment = tuning.count("multivector.long_row"), tuning.count("multivector.segment")
+    matrix = layout.col, layout.width, *a, width
+    variant = _variant(made, of.mode, of.largest, ROWS, lanes)
+    PreparedKernel(device, variant, n * pieces, (longest, *rows, *matrix, *given, *out)).run()
+    hubs = layout.format.view.hubs(layout, longest, segment)
+    if hubs is None:
+        return
+    parts = Lines(
+        device.xp.empty((hubs.segments, width), z.np_type),
+        device.xp.empty((hubs.segments, width), winner.np_type) if of.mode == BEST else None,
+    )
+    found = parts.arguments(device, winner)
+    variant = _variant(made, of.mode, of.largest, PARTS, lanes)
+    rows = Rows(hubs.begin, hubs.end, hubs.row_of, 1)
+    PreparedKernel(device, variant, hubs.segments * pieces, (EVERYWHERE, *rows, *matrix, *given, *found)).run()
+    joined = _Kernel("", (("PTR", INT64), ("COL", INT64)), BOOL, z, winner)
+    variant = _variant(joined, BEST if of.mode == BEST else SUM, of.largest, JOIN, lanes)
+    rows, none = Rows(hubs.first, hubs.first[1:], hubs.rows, 1), entry_values(device, BOOL, np.bool_(True))
+    args = EVERYWHERE, *rows, dummy(device, "int64"), 0, *none, width, *found, *out
+    PreparedKernel(device, variant, len(hubs.rows) * pieces, args).run()
+
+
+@functools.cache
+def _variant(of: _Kernel, mode: int, largest: bool, part: int, lanes: int) -> Variant:
+    packed = bool(of.format) and format_of(of.format).packed
+    flags = constants(MODE=mode, MAX=largest, PART=part, LANES=lanes, PACKED=packed)
+    types = *of.indices, ("A", of.a), ("Z", of.z), ("WINNER", of.winner)
+    return Variant("kernels/dense_spmm", types, flags, label=("sum", "best", "pick")[mode])

@@ -1,0 +1,435 @@
+"""PyTorch: matrices from and to sparse tensors and PyG's edge lists, products with dense features that have a gradient,
+and batches of sampled neighbours.
+
+Tensors are read and written in place: features are not copied. Everything runs on the device of the matrix, on the
+stream that is current in PyTorch. `import bitblas` does not load PyTorch; this module does.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from . import device as devices
+from . import operations
+from .core import Matrix, TransposedMatrix
+from .core.convert import check_range, index_array
+from .device import Device
+from .exceptions import DeviceError, DimensionMismatch, InvalidValue
+from .operations import neighbor_sampling
+from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
+
+if TYPE_CHECKING:
+    from .core.typing import OperatorArg
+
+__all__ = ["NeighborLoader", "from_pyg", "spmm"]
+
+REDUCTIONS = ("sum", "mean", "max", "min")
+
+
+def _check_tensor(name: str, x: Any, ndim: int) -> None:
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name}: expected a torch.Tensor, got {type(x).__module__}.{type(x).__qualname__}")
+    if x.ndim != ndim:
+        raise DimensionMismatch(f"{name}: expected {ndim} dimensions, got {x.ndim}")
+
+
+def device_of(x: Any) -> str:
+    """The name of the device of a tensor. DeviceError if bitblas does not have it."""
+    if x.device.type == "cpu":
+        return "cpu"
+    if x.device.type != "cuda":
+        raise DeviceError(f"expected a tensor on cpu or cuda, got one on {x.device}. Hint: .cpu() copies it")
+    return f"cuda:{x.device.index}"
+
+
+def _array(device: Device, name: str, x: Any) -> Any:
+    """A tensor as an array of the device, in the same memory. DeviceError if it is elsewhere."""
+    array = device.adopt(x.detach(), name)
+    if not isinstance(array, device.xp.ndarray):
+        raise DeviceError(f"{name}: expected a tensor on device {device.name!r}, got one on {x.device}; copy it there")
+    return array
+
+
+def _tensor(array: Any) -> Any:
+    """A tensor in the memory of an array of bitblas."""
+    return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
+
+
+@contextmanager
+def _on_stream(device: Device, x: Any) -> Iterator[None]:
+    """Run bitblas on the stream of PyTorch, after what it had submitted to its own stream, and before what it will."""
+    if not x.is_cuda:
+        yield
+        return
+    devices.activate(device)  # PyTorch computes gradients in a thread of its own
+    cuda = device.xp.cuda
+    ours = cuda.get_current_stream()
+    number = torch.cuda.current_stream(x.device).cuda_stream
+    if number == ours.ptr:
+        yield
+        return
+    theirs = cuda.ExternalStream(number)
+    theirs.wait_event(ours.record())
+    with theirs:
+        yield
+    ours.wait_event(theirs.record())
+
+
+# ---- Sparse tensors and edge lists.
+
+
+def from_torch(
+    tensor: Any,
+    *,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Matrix:
+    """A Matrix from a sparse tensor of layout COO, CSR or CSC, of the same dtype; explicit zeros are entries.
+
+    Values of duplicate entries of an uncoalesced tensor are added, as PyTorch reads them. device: by default that of
+    the tensor. Raises TypeError (no tensor), InvalidValue (a dense or block layout, dense dimensions, a tensor that
+    requires a gradient, a dtype that GraphBLAS does not have, such as float16), IndexOutOfBound, DeviceError.
+    """
+    _check_tensor("tensor", tensor, 2)
+    is_coo = tensor.layout is torch.sparse_coo
+    if not is_coo and tensor.layout not in (torch.sparse_csr, torch.sparse_csc):
+        hint = "Matrix.from_dense(tensor)" if tensor.layout is torch.strided else "tensor.to_sparse_csr()"
+        raise InvalidValue(f"tensor: expected a sparse layout (coo, csr, csc), got {tensor.layout}. Hint: {hint}")
+    if tensor.requires_grad:
+        raise InvalidValue("tensor: expected one without gradient, got requires_grad=True. Hint: tensor.detach()")
+    if is_coo and not tensor.is_coalesced():
+        tensor = tensor.coalesce()
+    values = tensor._values() if is_coo else tensor.values()
+    if values.ndim != 1:
+        raise InvalidValue(
+            f"tensor: expected one number for each entry, got dense dimensions {tuple(values.shape[1:])}"
+        )
+    if values.dtype in (torch.float16, torch.bfloat16):
+        raise InvalidValue(f"tensor: expected a dtype of GraphBLAS, got {values.dtype}. Hint: tensor.float()")
+    nrows, ncols = tensor.shape
+    where = device_of(tensor) if device is None else device
+    how: dict[str, Any] = {"name": name, "device": where, "format": format, "tile": tile, "packed": packed}
+    how |= {"nrows": nrows, "ncols": ncols}
+    if is_coo:
+        i, j = tensor._indices()
+        return Matrix.from_coo(i, j, values, **how)
+    if tensor.layout is torch.sparse_csr:
+        return Matrix.from_csr(tensor.crow_indices(), tensor.col_indices(), values, **how)
+    return Matrix.from_csc(tensor.ccol_indices(), tensor.row_indices(), values, **how)
+
+
+def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
+    """A sparse tensor of the same shape and dtype, on the same device; explicit zeros are kept.
+
+    layout: "csr", "csc" or "coo" (coalesced). Raises ValueError for another, InvalidValue for values of a user-defined
+    type, ImportError without PyTorch.
+    """
+    if layout not in (known := ("coo", "csr", "csc")):
+        raise ValueError(f"layout: expected one of {', '.join(known)}, got {layout!r}")
+    if A.dtype._is_udt:
+        raise InvalidValue(f"to_torch: expected numbers, got values of {A.dtype}")
+    signed = lambda indices: _tensor(indices.view(np.int64))
+    compressed = {
+        "csr": (torch.sparse_csr_tensor, A.to_csr),
+        "csc": (torch.sparse_csc_tensor, A.to_csc),
+    }
+    if layout in compressed:
+        make, arrays = compressed[layout]
+        ptr, minor, x = arrays()
+        return make(signed(ptr), signed(minor), _tensor(x), A.shape, check_invariants=False)
+    i, j, x = A.to_coo()
+    entries = torch.stack((signed(i), signed(j)))
+    return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)
+
+
+def _check_edge_index(x: Any, name: str) -> None:
+    _check_tensor(name, x, 2)
+    if x.shape[0] != 2:
+        raise DimensionMismatch(f"{name}: expected shape (2, edges), got {tuple(x.shape)}. Hint: {name}.t()")
+    if x.dtype.is_floating_point or x.dtype.is_complex or x.dtype is torch.bool:
+        raise InvalidValue(f"{name}: expected integers, got {x.dtype}")
+
+
+def from_pyg(
+    edge_index: Any,
+    edge_weight: Any = None,
+    *,
+    num_nodes: int | tuple[int, int] | None = None,
+    dup_op: OperatorArg = None,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Matrix:
+    """The adjacency Matrix of PyTorch Geometric's edge list: an entry (i, j) for each edge from node i to node j.
+
+    edge_index: INT64 tensor, 2 x edges: sources, then targets. edge_weight: tensor with a number for each edge; None:
+    True for all, so that parallel edges become one entry. num_nodes: int, or (sources, targets) of a bipartite graph;
+    None: one more than the largest id. dup_op: combines the weights of parallel edges. device: by default that of
+    edge_index.
+
+    PyG's messages go from sources to targets: aggregating them is `spmm(A.T, X)`. Raises TypeError, DimensionMismatch,
+    InvalidValue (float ids, a weight that requires a gradient), IndexOutOfBound (negative ids, ids from num_nodes on),
+    ValueError (parallel edges with weights without dup_op), DeviceError.
+    """
+    _check_edge_index(edge_index, "edge_index")
+    values = True
+    if edge_weight is not None:
+        _check_tensor("edge_weight", edge_weight, 1)
+        if edge_weight.requires_grad:
+            raise InvalidValue("edge_weight: expected one without gradient, got requires_grad=True. Hint: .detach()")
+        values = edge_weight
+    sizes = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+    if num_nodes is None:
+        n = int(edge_index.max()) + 1 if edge_index.numel() else 0
+        sizes = n, n
+    how: dict[str, Any] = {"name": name, "format": format, "tile": tile, "packed": packed, "dup_op": dup_op}
+    where = device_of(edge_index) if device is None else device
+    i, j = edge_index
+    return Matrix.from_coo(i, j, values, nrows=sizes[0], ncols=sizes[1], device=where, **how)
+
+
+# ---- Products with dense features.
+
+
+def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum") -> Any:
+    """The product of a matrix and dense features, with a gradient for the features: row i of the result combines
+    A[i, j] * X[j, :] over the entries of row i.
+
+    A: Matrix or A.T, m x n; a pattern (BOOL) counts as ones. X: tensor, n or n x k, float32 or float64, contiguous, on
+    the device of A. op: "sum"; "mean", the sum divided by the number of entries; "max" or "min", whose gradient goes to
+    the first of equal products. A row without entries gives 0. Returns a tensor, m or m x k, of the dtype of X.
+
+    A sum is taken in the order of its row's entries: the same input gives the same bits. The first gradient builds and
+    caches the transpose of A. Raises TypeError, ValueError (op), DimensionMismatch, InvalidValue (dtype, not
+    contiguous), DeviceError.
+    """
+    _check_matrix(A)
+    if op not in REDUCTIONS:
+        raise ValueError(f"op: expected one of {', '.join(REDUCTIONS)}, got {op!r}")
+    _check_tensor("X", X, X.ndim if getattr(X, "ndim", 0) == 1 else 2)
+    if X.shape[0] != A.ncols:
+        raise DimensionMismatch(f"X: expected {A.ncols} rows, one for each column of A, got {X.shape[0]}")
+    if X.dtype not in (torch.float32, torch.float64):
+        raise InvalidValue(f"X: expected float32 or float64, got {X.dtype}. Hint: X.float()")
+    if X.layout is not torch.strided or not X.is_contiguous():
+        raise InvalidValue(f"X: expected a contiguous tensor, got strides {X.stride()}. Hint: X.contiguous()")
+    if A.dtype._is_udt or A.dtype.kind == "c":
+        raise InvalidValue(f"A: expected real numbers, got {A.dtype}")
+    _array(A.device, "X", X)  # refuses another device
+    if X.ndim == 1:
+        return _Product.apply(X[:, None], A, op)[:, 0]
+    return _Product.apply(X, A, op)
+
+
+def _check_matrix(A: object) -> None:
+    if not isinstance(A, (Matrix, TransposedMatrix)):
+        hint = "graph.matrix" if hasattr(A, "matrix") else "from_torch, from_pyg"
+        raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {hint}")
+
+
+def _product(A: Matrix | TransposedMatrix, transposed: bool, mode: int, largest: bool = True) -> DenseProduct:
+    return DenseProduct(A._matrix._at(None), A._transposed != transposed, mode, largest)
+
+
+def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
+    """The product as a tensor, and the winners of a BEST."""
+    device, (n, _), width = of.A.device, of.shape, X.shape[1]
+    device.foresee(f"a dense array of {n} x {width}", n * width * X.element_size())
+    Y = torch.empty((n, width), dtype=X.dtype, device=X.device)
+    winners = torch.empty_like(Y, dtype=_dtype(winner_type(of))) if of.mode == BEST else None
+    array = lambda x: _array(device, "X", x)
+    lines = lambda x, of: Lines(array(x), None if of is None else array(of))
+    with _on_stream(device, X), device.guard:
+        operations.dense_spmm.multiply(of, lines(X, won), lines(Y, winners))
+    return Y, winners
+
+
+def _dtype(kind: np.dtype) -> Any:
+    return getattr(torch, kind.name)
+
+
+class _Product(torch.autograd.Function):
+    """X -> A X. The gradient of a sum is A' G; of a maximum, A' G at the positions that won."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Any, A: Matrix | TransposedMatrix, op: str) -> Any:
+        largest, best = op == "max", op in ("max", "min")
+        of = _product(A, False, BEST if best else SUM, largest)
+        Y, winners = _multiply(of, X)
+        lengths = None
+        if op == "mean":
+            with _on_stream(of.A.device, X):
+                lengths = _tensor(row_lengths(of)).clamp_(min=1).to(X.dtype)[:, None]
+            Y.div_(lengths)
+        ctx.of = _product(A, True, PICK if best else SUM, largest)
+        ctx.save_for_backward(winners, lengths)
+        return Y
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, G: Any) -> tuple[Any, None, None]:
+        winners, lengths = ctx.saved_tensors
+        G = G.contiguous() if lengths is None else (G / lengths).contiguous()
+        return _multiply(ctx.of, G, winners)[0], None, None
+
+
+# ---- Batches of neighbours.
+
+
+class Sample(NamedTuple):
+    """A batch. n_id: tensor of node numbers, seeds first. edge_index: 2 x edges, positions in n_id of source and
+    target. e_id: the number of each edge. All INT64."""
+
+    n_id: Any
+    edge_index: Any
+    e_id: Any
+
+
+class Batch(Sample):
+    """n_id, edge_index, e_id; and seeds: how many of the first nodes are seeds; owner: with times, a tensor with the
+    seed (by its position) that each node belongs to, else None."""
+
+    seeds: int
+    owner: Any
+
+
+class NeighborLoader:
+    """Iterate over batches of seeds and the edges sampled around them, for training graph neural networks on large
+    graphs: each batch is (n_id, edge_index, e_id), as in PyG.
+
+    In each hop, every node that the previous hop reached draws some of the edges that end there; messages go from
+    edge_index[0] to edge_index[1]. A node is sampled once in a batch. n_id has the nodes in the order in which they are
+    reached, the seeds first.
+
+    graph: a Matrix, n x n, with an entry (i, j) for an edge from i to j, whose e_id are positions in `A.to_coo()`; or
+    PyG's edge_index, whose e_id are its columns. fanouts: list of int, edges per node in each hop; -1: all. seeds:
+    int64 tensor of different nodes; None: all. batch_size: seeds per batch. replace: draw with replacement. edge_time,
+    seed_time: tensors of integers or of floats, one per edge and per seed: only edges with a time up to that of their
+    seed are drawn, and each seed has nodes of its own (`batch.owner`). shuffle: in another order in each epoch.
+    drop_last: without a last, smaller batch. seed: int; the same seed gives the same batches, on every device.
+    num_nodes: of an edge_index; None: one more than the largest number.
+
+    Raises TypeError, DimensionMismatch (not square, shapes), InvalidValue (an option, duplicate seeds, one kind of time
+    without the other), IndexOutOfBound, DeviceError.
+
+    Hamilton, Ying, Leskovec: Inductive representation learning on large graphs. NIPS 2017.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        fanouts: Iterable[int],
+        seeds: Any = None,
+        *,
+        batch_size: int = 1024,
+        replace: bool = False,
+        edge_time: Any = None,
+        seed_time: Any = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        seed: int = 0,
+        num_nodes: int | None = None,
+    ) -> None:
+        self.fanouts = tuple(operator.index(k) for k in fanouts)
+        if not self.fanouts or any(k < -1 or k == 0 for k in self.fanouts):
+            raise InvalidValue(f"fanouts: expected numbers above 0, or -1 for all edges, got {list(self.fanouts)}")
+        self.batch_size, self.seed = operator.index(batch_size), operator.index(seed)
+        if self.batch_size < 1:
+            raise InvalidValue(f"batch_size: expected 1 or more, got {batch_size}")
+        self.replace, self.shuffle, self.drop_last = bool(replace), bool(shuffle), bool(drop_last)
+        self.epoch = 0
+        device, self._like, sources, targets, nodes = _edges_of(graph, num_nodes)
+        self._device = device
+        if (edge_time is None) != (seed_time is None):
+            raise InvalidValue("edge_time, seed_time: expected both or none, got one of them")
+        with _on_stream(device, self._like), device.guard:
+            time = None if edge_time is None else _times(device, "edge_time", edge_time, len(sources))
+            self._edges = neighbor_sampling.by_target(device, sources, targets, nodes, time)
+            if seeds is None:
+                self._seeds = device.xp.arange(nodes, dtype=np.int64)
+            else:
+                self._seeds = _indices(device, "seeds", seeds, nodes)
+            self._until = None if seed_time is None else _times(device, "seed_time", seed_time, len(self._seeds))
+            if time is not None and self._until is not None and time.dtype != self._until.dtype:
+                raise InvalidValue(f"seed_time: expected {edge_time.dtype} as edge_time, got {seed_time.dtype}")
+            if self._until is None and len(device.xp.unique(self._seeds)) < len(self._seeds):
+                raise InvalidValue("seeds: expected different nodes, got one twice. Hint: seeds.unique()")
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        count = len(self._seeds)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        epoch, device = self.epoch, self._device
+        self.epoch += 1
+        order = None
+        if self.shuffle:
+            generator = np.random.default_rng((_unsigned(self.seed), epoch))
+            order = device.asarray(generator.permutation(len(self._seeds)))
+        for k in range(len(self)):
+            part: Any = slice(k * self.batch_size, (k + 1) * self.batch_size)
+            part = part if order is None else order[part]
+            keys = np.random.SeedSequence((_unsigned(self.seed), epoch, k)).generate_state(len(self.fanouts), np.uint64)
+            until = None if self._until is None else self._until[part].copy()
+            request = neighbor_sampling.Request(self.fanouts, self.replace, tuple(map(int, keys)), until)
+            with _on_stream(device, self._like), device.guard:
+                found = neighbor_sampling.sample(self._edges, self._seeds[part].copy(), request)
+                ends = device.xp.stack((found.sources, found.targets))
+                batch = Batch(_tensor(found.nodes), _tensor(ends), _tensor(found.edges))
+                batch.owner = None if found.owners is None else _tensor(found.owners)
+            batch.seeds = len(self._seeds[part])
+            yield batch
+
+
+def _unsigned(seed: int) -> int:
+    """A seed that NumPy accepts: negative ones too."""
+    return seed if seed >= 0 else (1 << 64) - seed
+
+
+def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any, int]:
+    """Device, a tensor there, sources, targets (INT64) and the number of nodes of a Matrix or an edge_index."""
+    if isinstance(graph, (Matrix, TransposedMatrix)):
+        if graph.nrows != graph.ncols:
+            raise DimensionMismatch(f"graph: expected a square matrix, got {graph.nrows} x {graph.ncols}")
+        if num_nodes is not None:
+            raise InvalidValue(f"num_nodes: expected None for a Matrix, got {num_nodes}")
+        i, j, _ = graph.to_coo(values=False)
+        return graph.device, _tensor(i.view(np.int64)), i.view(np.int64), j.view(np.int64), graph.nrows
+    _check_edge_index(graph, "graph")
+    device = devices.get(device_of(graph))
+    nodes = num_nodes
+    if nodes is None:
+        nodes = int(graph.max()) + 1 if graph.numel() else 0
+    i, j = (_indices(device, "graph", end, nodes) for end in graph)
+    return device, graph, i, j, nodes
+
+
+def _indices(device: Device, name: str, x: Any, size: int) -> Any:
+    """A tensor of indices below `size` as an INT64 array."""
+    _check_tensor(name, x, 1)
+    found = index_array(device, _array(device, name, x), name)
+    check_range(found, size, name)
+    return found
+
+
+def _times(device: Device, name: str, x: Any, count: int) -> Any:
+    """A tensor of times as an INT64 or FP64 array."""
+    _check_tensor(name, x, 1)
+    if len(x) != count:
+        raise DimensionMismatch(f"{name}: expected {count} times, got {len(x)}")
+    found = _array(device, name, x)
+    if found.dtype.kind not in "iuf":
+        raise InvalidValue(f"{name}: expected numbers, got {x.dtype}")
+    return device.asarray(found, np.float64 if found.dtype.kind == "f" else np.int64)
