@@ -22,7 +22,7 @@ import bitblas
 PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
 # Forms whose kernels are those of others, with another tile size or another way to read a row or a place, meet one
 # algebra of a kind: bits, counts, values, places.
-ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib", "cgr", "virtual", "bitmap")
+ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib", "cgr", "cr2", "virtual", "bitmap")
 KINDS = ("lor_land", "ss.any_secondi", "plus_second", "plus_pair", "min_plus", "max_plus")
 KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACKED)
 DEVICES = ("cpu", "emulator")
