@@ -90,7 +90,7 @@ def pytest_generate_tests(metafunc):
 APART = (("form", "algebra"), ("form", "u"), ("text", "dtypes"))
 
 
-@pytest.mark.parametrize("cases, most", [(product_cases, 440), (mxm_cases, 340), (entry_cases, 420)])
+@pytest.mark.parametrize("cases, most", [(product_cases, 460), (mxm_cases, 360), (entry_cases, 420)])
 def test_few_cases_meet_every_pair(cases, most):
     """Of all levels that occur, except the pairs in APART."""
     found = cases()

@@ -387,6 +387,7 @@ class Pull(Protocol[L]):
     """A product by rows of the output."""
 
     fused: bool = False  # includes the epilogue; each is another kernel, so only for formats of programs
+    stops_rows: bool = True  # a row of which any entry will do ends at its first hit
     accepts_nan: bool = False  # CPU: NaN may stand for missing entries (csr/pull.cpu.py)
     stops_finished_tile_rows: bool = False  # CPU: a presence pull stops once all rows of a tile row have a hit
 

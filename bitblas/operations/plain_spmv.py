@@ -115,9 +115,10 @@ def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bo
     ends = (
         facts.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
-    together = layout.format.rows_per_unit
+    together, pull = layout.format.rows_per_unit, layout.format.kernels["mxv.pull"]
     if together > 1:  # at the first hit of the last of several rows
-        ends = facts.kind == WORDS and layout.format.kernels["mxv.pull"].stops_finished_tile_rows
+        ends = facts.kind == WORDS and pull.stops_finished_tile_rows
+    ends = ends and pull.stops_rows
     if not ends or A.device.is_simt:
         return facts
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one

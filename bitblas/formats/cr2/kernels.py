@@ -44,6 +44,8 @@ class PiecesView(View["Cr2"]):
 class PiecesPull(Pull["Cr2"]):
     """Two warps per run of 64 pieces."""
 
+    stops_rows = False
+
     def constants(self, case: PullCase) -> Constants:
         return []
 
