@@ -103,6 +103,23 @@ def test_the_order_of_degrees_is_kept_where_it_saves_bytes(device, tune):
         assert some.vxm(A, op).new().isclose(some.vxm(B, op).new())
 
 
+def test_clusters_of_the_shipped_size(device):
+    """Three of 2^16 vertices, the last one partial: numbers of 16 bits inside and of 32 between."""
+    n, rng = 150_000, np.random.default_rng(4)
+    near = rng.integers(0, n, 3000)
+    i = np.concatenate([near, rng.integers(0, n, 2000), np.full(300, 70_000)])
+    j = np.concatenate([np.minimum(near + rng.integers(0, 9, 3000), n - 1), rng.integers(0, n, 2300)])
+    keys = np.unique(i * n + j)
+    x = np.arange(len(keys)) % 5 + 1.5
+    A, B = (gb.Matrix.from_coo(keys // n, keys % n, x, nrows=n, ncols=n, format=form) for form in ("cr2", "csr"))
+    form = A._store.structure.primary
+    assert (form.grid.clusters, form.grid.widths, form.log_longest) == (3, (16, 32), 6)
+    assert_sound(form)
+    u = gb.Vector.from_dense(np.arange(n) % 7 + 0.5)
+    assert A.mxv(u, gb.semiring.plus_times).new().isclose(B.mxv(u, gb.semiring.plus_times).new())
+    assert u.vxm(A, gb.semiring.min_plus).new().isequal(u.vxm(B, gb.semiring.min_plus).new())
+
+
 def test_local_graphs_stay_as_they_are(device, tune):
     tune({"cr2.log_cluster": 5})
     i = np.arange(499)

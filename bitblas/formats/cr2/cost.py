@@ -11,6 +11,8 @@ import functools
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+
 from ... import tuning
 from ...typing import Array
 from ..contract import Cost, StructureFacts
@@ -96,7 +98,7 @@ def count_pieces(csr: Csr, grid: Grid, rows: Array, cols: Array, ordered: int) -
     xp, found = csr.device.xp, []
     inside = grid.are_inside(rows, cols)
     for chosen in (inside, ~inside):
-        degree = xp.bincount(rows[chosen], minlength=grid.nrows)
+        degree = counts_of(xp, rows[chosen], grid.nrows)
         pieces = (degree >> grid.log_longest).sum()
         for k in range(grid.log_longest):
             pieces = pieces + (degree >> k & 1).sum()
@@ -112,12 +114,18 @@ def counted(csr: Csr, grid: Grid) -> tuple[Parts, Array | None]:
     best, perm, xp, n = count_pieces(csr, grid, rows, cols, 0), None, csr.device.xp, csr.nrows
     if best.inside < csr.nvals and grid.log_cluster and n == csr.ncols:
         # by descending number of entries in row and column, ties by number
-        by_degree = xp.argsort(-(xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)), kind="stable")
+        by_degree = xp.argsort(-(counts_of(xp, rows, n) + counts_of(xp, cols, n)), kind="stable")
         places = inverse(xp, by_degree)
         tried = count_pieces(csr, grid, places[rows], places[cols], 1)
         if total_bytes(grid, csr.nvals, tried) < total_bytes(grid, csr.nvals, best):
             best, perm = tried, by_degree
     return best, perm
+
+
+def counts_of(xp: ModuleType, numbers: Array, limit: int) -> Array:
+    """How often each number below `limit` occurs (INT64); CuPy counts no empty array."""
+    found: Array = xp.bincount(numbers, minlength=limit) if len(numbers) else xp.zeros(limit, np.int64)
+    return found
 
 
 def inverse(xp: ModuleType, perm: Array) -> Array:

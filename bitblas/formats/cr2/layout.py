@@ -26,7 +26,7 @@ from .. import validation
 from ..contract import Layout, LazyDict, Order, compute_once
 from ..csr.layout import Csr, from_arrays, numbers_of, pointer_type, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, packed_words, unpack
-from .cost import BUILD_BYTES, MOST_LOG, Grid, Parts, counted, grid_of, inverse
+from .cost import BUILD_BYTES, MOST_LOG, Grid, Parts, counted, counts_of, grid_of, inverse
 from .kernels import FORMATS
 
 NUMBERS = ("nrows", "ncols", "nvals", "inside", "inside_pieces", "log_cluster", "log_longest", "ordered")
@@ -105,7 +105,7 @@ class Cr2(Layout):
         few = group.astype(np.uint16) if grid.groups <= 1 << 16 else group  # the host sorts these by digits
         at = xp.argsort(few, kind="stable")
         begin = xp.zeros(grid.groups + 1, np.int64)
-        xp.cumsum(xp.bincount(group, minlength=grid.groups), out=begin[1:])
+        xp.cumsum(counts_of(xp, group, grid.groups), out=begin[1:])
         row, col, length, group = row[at], col[at], length[at], group[at]
         heads = xp.flatnonzero(xp.arange(nvals) - begin[group] & (1 << length) - 1 == 0)
         pieces = xp.zeros_like(begin)
