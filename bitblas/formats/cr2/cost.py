@@ -24,7 +24,6 @@ from ..packing import packed_words
 MOST = 1 << 32  # rows and columns
 MOST_LOG = 16  # of the vertices of a cluster, and of the entries of a piece
 WIDTHS = (4, 8, 16, 32)  # bits of a number
-BUILD_BYTES = 128  # per entry, while a layout is built
 
 
 @functools.lru_cache(256)
@@ -90,6 +89,11 @@ def total_bytes(grid: Grid, nvals: int, of: Parts) -> int:
     return 8 * (grid.groups + 1) + 4 * words + 4 * max(1, grid.nrows * of.ordered)
 
 
+def build_bytes(nrows: int, nvals: int) -> int:
+    """Bytes that building takes in addition to the rows and the result."""
+    return 128 * nvals + 32 * nrows
+
+
 # ---- Count pieces, in the given order and in that of degrees.
 
 
@@ -152,7 +156,7 @@ class Cr2Cost(Cost):
         return total_bytes(grid_of(facts.nrows, facts.ncols), facts.nvals, facts.own_of[self.key])
 
     def scratch(self, facts: StructureFacts) -> int:
-        return BUILD_BYTES * facts.nvals
+        return build_bytes(facts.nrows, facts.nvals)
 
     def may_be_smallest(self, facts: StructureFacts) -> bool:
         """NIB and Split take fewer bytes of every graph of docs/formats.md."""

@@ -26,7 +26,7 @@ from .. import validation
 from ..contract import Layout, LazyDict, Order, compute_once
 from ..csr.layout import Csr, from_arrays, numbers_of, pointer_type, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, packed_words, unpack
-from .cost import BUILD_BYTES, MOST_LOG, Grid, Parts, counted, counts_of, grid_of, inverse
+from .cost import MOST_LOG, Grid, Parts, build_bytes, counted, counts_of, grid_of, inverse
 from .kernels import FORMATS
 
 NUMBERS = ("nrows", "ncols", "nvals", "inside", "inside_pieces", "log_cluster", "log_longest", "ordered")
@@ -86,8 +86,8 @@ class Cr2(Layout):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cr2, Order]:
-        """Group the pieces of these rows. Peak memory: the result, and 128 bytes per entry."""
-        rows.device.foresee(f"CR2 of {rows.nvals} entries", BUILD_BYTES * rows.nvals)
+        """Group the pieces of these rows. Peak memory: the result, 128 bytes per entry and 32 per row."""
+        rows.device.foresee(f"CR2 of {rows.nvals} entries", build_bytes(rows.nrows, rows.nvals))
         return cls.divided(rows, grid_of(rows.nrows, rows.ncols), order)
 
     @classmethod
@@ -219,10 +219,11 @@ class Cr2(Layout):
 
     def by_row(self) -> Csr:
         """The slots of the pieces of each row, as the columns of a matrix: rows of A are sums of the pieces in them.
-        Kept: 4 bytes per piece and per row."""
+        Kept: 4 bytes per piece and per row. Peak memory: 40 bytes per piece, and 8 per row."""
 
         def compute() -> Csr:
             xp, device, found = self.device.xp, self.device, self.runs()
+            device.foresee(f"the pieces of {self.nrows} rows", 40 * self.work + 8 * self.nrows)
             rows, owner = self.old(self.sources()), numbers_of(self.groups, self.work, device)
             slots = found.first[owner] * RUN + xp.arange(self.work) - self.groups[owner]
             at = xp.argsort(rows, kind="stable")
