@@ -159,5 +159,5 @@ class Cr2Cost(Cost):
         return build_bytes(facts.nrows, facts.nvals)
 
     def may_be_smallest(self, facts: StructureFacts) -> bool:
-        """NIB and Split take fewer bytes of every graph of docs/formats.md."""
+        """NIB took fewer bytes of every graph that was measured (docs/formats.md)."""
         return False
