@@ -118,9 +118,10 @@ def test_pulls_of_rows_in_turn_and_of_some(key):
             assert found.isequal(wanted) and found.nvals
 
 
-@pytest.mark.parametrize("form", ["nib", "cgr"])
-def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch):
+@pytest.mark.parametrize("form", ["nib", "cgr", "cr2"])
+def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch, tune):
     """Parts, lines and entries, against those of plain rows; nothing reads the rest."""
+    tune({"cr2.log_cluster": 5})
     rng, n = np.random.default_rng(7), 300
     lengths = rng.integers(0, 12, n)
     lengths[[3, 40, 299]] = 280, 0, 150

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ..contract import EVERYWHERE, Arguments, Constants, Format, Kernels, Pull, PullCase, Push, Types, View
+from ...typing import Array
+from ..contract import EVERYWHERE, Arguments, Constants, Format, Kernels, Order, Pull, PullCase, Push, Types, View
 from ..schedule import Hubs, hubs_of, power_of_two
 from .cost import Cr2Cost
 
@@ -73,5 +74,10 @@ class PiecesPush(Push["Cr2"]):
         return tuning.count("rows.iterations")
 
 
-KERNELS: Kernels = {"mxv.pull": PiecesPull(), "mxv.push": PiecesPush()}
+def some_rows(layout: Cr2, rows: Array, order: bool) -> tuple[Csr, Order]:
+    """Reads only these rows."""
+    return layout.some_rows(rows, order)
+
+
+KERNELS: Kernels = {"mxv.pull": PiecesPull(), "mxv.push": PiecesPush(), "rows": some_rows}
 FORMATS = (Format(Cr2Cost(), PiecesView(), KERNELS),)
