@@ -94,6 +94,8 @@ def test_the_order_of_degrees_is_kept_where_it_saves_bytes(device, tune):
     degree = sum(np.bincount(host(x), minlength=n) for x in B._store.structure.coo())
     assert np.array_equal(host(form.perm), np.argsort(-degree, kind="stable"))
     assert_sound(form)
+    assert A[8, :].new().isequal(B[8, :].new()) and A.get(16, 8) == B.get(16, 8)
+    assert A[[16, 3, 8, 16], :].new().isequal(B[[16, 3, 8, 16], :].new())
     u = gb.Vector.from_dense(np.arange(n) % 5 + 0.5)
     some = gb.Vector.from_coo(np.arange(0, n, 7), 1.0, size=n)
     for op in ("plus_times", "min_plus", "plus_pair", "any_pair", "min_firsti"):
