@@ -58,7 +58,7 @@ def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tupl
     """The graph in a format, and the seconds of building it."""
     import bitblas as gb
 
-    name = form.rstrip("0123456789")
+    name = form if form in NAMES else form.rstrip("0123456789")
     asked = {"format": name, "tile": int(form[len(name) :])} if name != form else {"format": form}
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
     values = device.asarray(graph.weights) if weighted else True

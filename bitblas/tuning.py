@@ -35,6 +35,12 @@ TABLE: dict[str, Threshold] = {
         "A scattered update costs an atomic and an uncoalesced access; a pull streams rows.",
         "H200, grid2d_2048, 30 % of the vector present: push 27 us, pull 9 us (ef2a007)",
     ),
+    "push.pieces_share": Threshold(
+        4.0,
+        "positions per entry",
+        "A vector with at least one entry for so many positions is pushed by all pieces of rows (CR2), in their order; "
+        "others along the list of the pieces of each row (estimated).",
+    ),
     "push_cost.cpu": Threshold(
         3.0,
         "streamed entries per scattered entry",
@@ -543,6 +549,17 @@ TABLE: dict[str, Threshold] = {
         1.1, "times the expected words", "The same if the expectation is based on the first rows."
     ),
     "nib.slice": Threshold(1 << 16, "rows", "Rows whose sizes a builder estimates at a time."),
+    "cr2.log_cluster": Threshold(
+        16,
+        "log2 of vertices",
+        "A cluster of a CR2: the most that 16-bit numbers reach; 0: no clusters. A stored layout keeps its own.",
+        "as in the slides",
+    ),
+    "cr2.log_longest": Threshold(
+        6,
+        "log2 of entries",
+        "The longest pieces of a CR2, which a warp takes 32 at a time. A stored layout keeps its own.",
+    ),
     "cgr.longest": Threshold(
         32, "words", "Words that one lane reads, four segments; longer rows have a segment per lane of a warp."
     ),

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 import bitblas as gb
+from bitblas import tuning
+from bitblas.formats.packing import unpack
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 ENTRIES = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (3, 7), (4, 5), (4, 6), (5, 4), (6, 4), (7, 3)]
@@ -28,6 +30,7 @@ FORMS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "b2sr": ({"format": "b2sr", "tile": 4}, ("bits",)),
     "split": ({"format": "split", "tile": 4}, ("bits", "rest", "col")),
     "hyper": ({"format": "hyper"}, ()),
+    "cr2": ({"format": "cr2"}, ()),
     "virtual": ({"format": "virtual"}, ("words", "row_nodes")),
     "bitmap": ({"format": "bitmap"}, ("bits", "words")),
 }
@@ -38,7 +41,22 @@ WIDE = 64  # characters of a line of an array
 def made(how: dict[str, Any]) -> Any:
     """The matrix in a form."""
     rows, cols = zip(*entries(how["format"]))
-    return gb.Matrix.from_coo(rows, cols, True, nrows=SIDE, ncols=SIDE, device="cpu", **how)
+    with tuning.override({"cr2.log_cluster": 2, "cr2.log_longest": 1}):
+        return gb.Matrix.from_coo(rows, cols, True, nrows=SIDE, ncols=SIDE, device="cpu", **how)
+
+
+def numbers_of(form: Any) -> dict[str, Any]:
+    """The arrays of a form by name; of a CR2 its short numbers one by one."""
+    if form.key != "cr2":
+        return {name: array for name, array in form.arrays().items() if np.size(array)}
+    found, (narrow, wide) = {"groups": form.groups}, form.grid.widths
+    others = form.work - form.inside_pieces, form.nvals - form.inside
+    for name, size, width in (
+        ("inside_rows", form.inside_pieces, narrow), ("inside_cols", form.inside, narrow),
+        ("between_rows", others[0], wide), ("between_cols", others[1], wide),
+    ):  # fmt: skip
+        found[name] = unpack(form.device, getattr(form, name), size, width, np.int64)
+    return found
 
 
 def entries(key: str) -> list[tuple[int, int]]:
@@ -68,8 +86,7 @@ def picture(key: str) -> Any:
 
     how, packed = FORMS[key]
     form = made(how)._store.structure.primary
-    arrays = {name: array for name, array in form.arrays().items() if np.size(array)}
-    texts = {name: lines_of(array, name in packed) for name, array in arrays.items()}
+    texts = {name: lines_of(array, name in packed) for name, array in numbers_of(form).items()}
     rows = sum(len(lines) + 0.5 for lines in texts.values())
     figure = Figure(figsize=(9, max(2.1, 0.35 + 0.22 * rows)), facecolor=PAPER)
     left = figure.add_axes((0.01, 0.04, 0.2, 0.92))
@@ -80,7 +97,9 @@ def picture(key: str) -> Any:
             paint = {"facecolor": HUES[i % 2] if (i, j) in entries(key) else PAPER, "edgecolor": "#cfd6dc", "lw": 0.6}
             left.add_patch(Rectangle((j, i), 1, 1, **paint))
     tile = how.get("tile", SIDE)
-    stored = len(arrays["bits"]) if "tile" in how else 0
+    stored = len(form.bits) if "tile" in how else 0
+    for first in (0, 4) if key == "cr2" else ():  # clusters
+        left.add_patch(Rectangle((first, first), 4, 4, fill=False, edgecolor=TILE, lw=2))
     full = Counter((i // tile, j // tile) for i, j in ENTRIES).most_common(stored)
     for (i, j), _ in full:  # the tiles that are stored: of a Split those that hold the most
         left.add_patch(Rectangle((j * tile, i * tile), tile, tile, fill=False, edgecolor=TILE, lw=2))

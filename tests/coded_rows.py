@@ -1,15 +1,18 @@
-"""The codes of NIB and CGR, and virtual nodes, in plain Python bit by bit; and checks of these formats' invariants."""
+"""The codes of NIB and CGR, virtual nodes and the pieces of CR2 in plain Python; and checks of these formats'
+invariants."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from bitblas import device as devices
 from bitblas.config import config
+from bitblas.formats.cr2.cost import grid_of
 
 SEGMENT, LEAST = 256, 4
 
@@ -177,8 +180,40 @@ def check_virtual(form: Any, predicted: Any) -> None:
     assert form.nbytes == predicted(form, own=((form.key, float(form.nbytes)),))
 
 
+def check_cr2(form: Any, predicted: Any) -> None:
+    """Each entry is in the group of its cluster and its piece, and the bytes are those predicted."""
+    form.check()
+    rows, cols = (host(x).tolist() for x in form.coo())
+    if form.ordered:
+        new = {old: k for k, old in enumerate(host(form.perm).tolist())}
+        rows, cols = ([new[x] for x in of] for of in (rows, cols))
+    assert list(zip(rows, cols)) == [at for piece in cr2_pieces(form, rows, cols) for at in piece]
+    assert len(cr2_pieces(form, rows, cols)) == form.work == form.parts.inside_pieces + form.parts.between_pieces
+    if form.grid == grid_of(form.nrows, form.ncols):
+        assert form.nbytes == predicted(form, own=((form.key, form.parts),))
+
+
+def cr2_pieces(form: Any, rows: list[int], cols: list[int]) -> list[list[tuple[int, int]]]:
+    """The entries of each piece, in the order of the layout. Clusters beyond the others have those between."""
+    lists, b = defaultdict(list), form.log_cluster
+    for i, j in sorted(zip(rows, cols)):
+        lists[i >> b if b and i >> b == j >> b else 1 << 40, i].append((i, j))
+    found = []
+    for (cluster, i), entries in lists.items():
+        longest = 1 << form.log_longest
+        while entries:
+            k = min(longest, 1 << len(entries).bit_length() - 1)
+            found.append(((cluster, -k, i, len(found)), entries[:k]))
+            entries = entries[k:]
+    return [entries for _, entries in sorted(found)]
+
+
 def rows_order(key: str, i: Any, j: Any) -> Any:
     """The order of entries that a form by rows has."""
+    if key == "cr2":  # one cluster
+        places = {at: k for k, at in enumerate(zip(i.tolist(), j.tolist()))}
+        form = SimpleNamespace(log_cluster=16, log_longest=6)
+        return np.array([places[at] for piece in cr2_pieces(form, i.tolist(), j.tolist()) for at in piece])
     if key != "cgr":
         return np.lexsort((j, i))
     inside = {
@@ -188,4 +223,4 @@ def rows_order(key: str, i: Any, j: Any) -> Any:
 
 
 # Layouts, and their invariants.
-CODED = {"nib": check_coded, "cgr": check_cgr, "virtual": check_virtual}
+CODED = {"nib": check_coded, "cgr": check_cgr, "virtual": check_virtual, "cr2": check_cr2}

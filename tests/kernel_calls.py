@@ -368,6 +368,15 @@ def product(key: str, name: str, dtype: str, of: str, varied: bool = False) -> N
             A.mxv(few, op).new()
 
 
+def pieces(name: str, dtype: str) -> None:
+    """A vector with so many entries that all pieces of rows are pushed, inside clusters and between them."""
+    op = gb.semiring[name][dtype]
+    with limits(push=0.0), tuning.override({"pull.always.entries": -1, "cr2.log_cluster": 4}):
+        A = a_matrix(dtype, iso=name == "any_pair", format="cr2")
+        a_vector(dtype, full=True, iso=name == "any_pair").vxm(A, op).new()
+        A.mxv(a_vector(dtype, full=True), gb.semiring.plus_second[dtype] if dtype != "BOOL" else op).new()
+
+
 def blank(dtype: str) -> None:
     """The output of a push."""
     few = gb.Vector.from_coo([5, 99], values(generator("few", dtype), dtype, 2), dtype, size=SIZE)
@@ -586,6 +595,7 @@ CALLS: tuple[Group, ...] = (
     *by_format(),
     (dot, several("mplg min_plus FP32 FP32, mplg plus_pair INT64 BOOL")),
     (pull_binned, [(key, *which, hot) for key in ("csr", "mplg", "nib", "cgr") for which in GRADED for hot in BOTH]),
+    (pieces, several("min_plus INT64, min_plus FP32, any_pair BOOL")),
     (blank, several("INT64, FP32, INT32")),
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),

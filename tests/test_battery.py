@@ -22,7 +22,7 @@ import bitblas
 PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
 # Forms whose kernels are those of others, with another tile size or another way to read a row or a place, meet one
 # algebra of a kind: bits, counts, values, places.
-ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib", "cgr", "virtual", "bitmap")
+ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib", "cgr", "cr2", "virtual", "bitmap")
 KINDS = ("lor_land", "ss.any_secondi", "plus_second", "plus_pair", "min_plus", "max_plus")
 KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACKED)
 DEVICES = ("cpu", "emulator")
@@ -90,7 +90,7 @@ def pytest_generate_tests(metafunc):
 APART = (("form", "algebra"), ("form", "u"), ("text", "dtypes"))
 
 
-@pytest.mark.parametrize("cases, most", [(product_cases, 440), (mxm_cases, 340), (entry_cases, 420)])
+@pytest.mark.parametrize("cases, most", [(product_cases, 460), (mxm_cases, 360), (entry_cases, 420)])
 def test_few_cases_meet_every_pair(cases, most):
     """Of all levels that occur, except the pairs in APART."""
     found = cases()

@@ -11,7 +11,21 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, choices, cpu, entrywise, estimates, gpu, graphs, judge, models, programs, small
+from benchmarks import (
+    builds,
+    bytes,
+    choices,
+    cpu,
+    cr2,
+    entrywise,
+    estimates,
+    gpu,
+    graphs,
+    judge,
+    models,
+    programs,
+    small,
+)
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 from bitblas.calibrate import Sample
@@ -261,6 +275,16 @@ def test_steps_of_warps(capsys):
         assert (found.steps, found.busy, found.stolen) == (steps, pytest.approx(busy), 4 + (longest > 8))
     assert models.main(["--graphs", "grid2d_9"]) == 0 and "stolen" in capsys.readouterr().out
     assert models.main(["--graphs", "nothing"]) == 2
+
+
+def test_pieces_of_rows_are_compared(tmp_path, capsys):
+    """CR2 with its clusters and groups on and off; bytes by the formulas of the slides."""
+    assert cr2.main(["--graphs", "rmat6,grid2d_9", "--samples", "1", "--json", str(tmp_path / "a.json")]) == 0
+    found = json.loads((tmp_path / "a.json").read_text())["graphs"]
+    assert [one["graph"] for one in found] == ["rmat6", "grid2d_9"] and all(one["equal"] for one in found)
+    graph = graphs.make("grid2d_9")  # no row has more than ten entries: E + 2 V, a pointer and a row for each
+    assert found[1]["bytes"]["tigr"] * graph.nvals == 4 * (graph.nvals + 2 * graph.n)
+    assert found[0]["bytes"]["cr2"] < found[0]["bytes"]["no groups"] and "inside" in capsys.readouterr().out
 
 
 def test_bars_that_are_missed_are_said():

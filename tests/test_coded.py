@@ -1,4 +1,4 @@
-"""Encoded rows (NIB, CGR) with changed bits or wrong counts: rejected, and never read beyond the arrays."""
+"""Rows of NIB, CGR, Virtual and CR2 with changed bits or wrong counts: rejected, and never read beyond the arrays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from test_builds import rows_of
 from test_formats import host, make
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.formats.cgr.layout import Cgr
 
 
@@ -30,7 +31,15 @@ def nodes():
     return make(pattern(12, 9, flags), True, "BOOL", "virtual")._store.structure.primary
 
 
-MADE = {"nib": nibbles, "cgr": segments, "virtual": nodes}
+def pieces():
+    """Several clusters, pieces of three lengths, and entries between clusters."""
+    flags = np.zeros((11, 11), bool)
+    flags[2, 1:8] = flags[[0, 1, 9, 4, 10], [1, 0, 8, 10, 2]] = flags[6, 3:6] = True
+    with tuning.override({"cr2.log_cluster": 2, "cr2.log_longest": 2}):
+        return make(pattern(11, 11, flags), True, "BOOL", "cr2")._store.structure.primary
+
+
+MADE = {"nib": nibbles, "cgr": segments, "virtual": nodes, "cr2": pieces}
 LIES = {
     ("nib", "rows"): ({"nrows": 65}, "heads: expected"), ("nib", "columns"): ({"ncols": 3}, "col: expected"),
     ("nib", "entries"): ({"nvals": 5}, "words: expected 5 entries"),
@@ -41,6 +50,14 @@ LIES = {
     ("cgr", "too many"): ({"ncols": 1 << 31}, "holds up to"),
     ("cgr", "segment"): ({"segment": 255}, "segment: expected 256"),
     ("cgr", "segments"): ({"segment": 300}, "segment: expected 256"),
+    ("cr2", "rows"): ({"nrows": 9}, "groups: expected|rows: expected"),
+    ("cr2", "columns"): ({"ncols": 7}, "expected"),
+    ("cr2", "entries"): ({"nvals": 16}, "between_cols: expected|groups: expected"),
+    ("cr2", "inside"): ({"inside": 9}, "expected"),
+    ("cr2", "clusters"): ({"log_cluster": 3}, "groups: expected"),
+    ("cr2", "large clusters"): ({"log_cluster": 17}, "numbers: expected those of a CR2"),
+    ("cr2", "an order"): ({"ordered": 1}, "perm: expected"),
+    ("cr2", "too many"): ({"ncols": (1 << 32) + 1}, "holds up to"),
     ("virtual", "rows"): ({"nrows": 13}, "inner: expected 15 x 11, got 14 x 11"),
     ("virtual", "square"): ({"nrows": 9}, "arrays: expected|inner: expected"),
     ("virtual", "entries"): ({"nvals": 5}, "nodes: expected 5 entries"),
@@ -51,7 +68,7 @@ LIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", ["nib", "virtual", pytest.param("cgr", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("key", ["nib", "virtual", "cr2", pytest.param("cgr", marks=pytest.mark.slow)])
 def test_every_changed_bit_is_refused_or_another_matrix(device, key):
     """Changed bits of stored rows: nothing is read beyond the arrays, and invalid encodings are rejected."""
     form = MADE[key]()
@@ -101,9 +118,10 @@ def test_pulls_of_rows_in_turn_and_of_some(key):
             assert found.isequal(wanted) and found.nvals
 
 
-@pytest.mark.parametrize("form", ["nib", "cgr"])
-def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch):
+@pytest.mark.parametrize("form", ["nib", "cgr", "cr2"])
+def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch, tune):
     """Parts, lines and entries, against those of plain rows; nothing reads the rest."""
+    tune({"cr2.log_cluster": 5})
     rng, n = np.random.default_rng(7), 300
     lengths = rng.integers(0, 12, n)
     lengths[[3, 40, 299]] = 280, 0, 150

@@ -52,6 +52,10 @@ VIEWS = {
     "TilesView": ("col", "bits", "value_ptr"),
     "PackedTilesView": ("col.col", "col.width", "bits", "value_ptr"),
     "RestView": ("near", "near_width", "far", "far_width", "in_tiles", "in_near", "parts"),
+    "PiecesView": (
+        *("col", "runs", "inside.rows", "inside.cols", "inside.width", "between.rows", "between.cols", "between.width"),
+        *("first_piece", "first_entry", "log_cluster", "perm", "ordered"),
+    ),
     "Region": ("row_low", "row_high", "col_low", "col_high", "diag_low", "diag_high"),
     "LinesView": ("bits", "values", "iso", "stride"),
     "LinesMask": ("bits", "stride", "invert"),

@@ -20,6 +20,7 @@ CLASSES = {
     "Hyper": "hyper.layout",
     "Nib": "nib.kernels",
     "Cgr": "cgr.kernels",
+    "Cr2": "cr2.kernels",
     "Virtual": "virtual.cost",
     "Bitmap": "bitmap.layout",
 }

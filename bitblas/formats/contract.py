@@ -282,7 +282,7 @@ class Cost:
     name: ClassVar[str]  # the value of `format=`
     tile: int | None = None  # side length of its tiles; None: units are rows
     # Facts that predict its size: shape and number of entries alone (""), "tiles", its "own" fact (`count`, `sample`),
-    # or a count that is made only on request ("asked").
+    # one that is known only where structures are counted ("exact": `count`), or only on request ("asked").
     counts: ClassVar[str] = ""
     nothing: ClassVar[Any] = None  # its own fact for an empty matrix
     timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
@@ -365,6 +365,11 @@ class View(Protocol[L]):
         """The units of more than `longest` items, in segments of `part` (default: `longest`); None if there are none.
         share: `Pull.share`."""
 
+    def pieces(self, layout: L) -> tuple[int, Csr] | None:
+        """If the units of a pull are runs of 64 pieces of rows: how many, and the pieces of each row as the columns of
+        a matrix, whose product with the sums of pieces gives those of rows. None: they are rows or tile rows."""
+        return None
+
 
 class PullCase(NamedTuple):
     """What the constants of a pull depend on. ranked: values are found by ranks. neutral: sums may begin with the
@@ -382,6 +387,7 @@ class Pull(Protocol[L]):
     """A product by rows of the output."""
 
     fused: bool = False  # includes the epilogue; each is another kernel, so only for formats of programs
+    stops_rows: bool = True  # a row of which any entry will do ends at its first hit
     accepts_nan: bool = False  # CPU: NaN may stand for missing entries (csr/pull.cpu.py)
     stops_finished_tile_rows: bool = False  # CPU: a presence pull stops once all rows of a tile row have a hit
 

@@ -26,7 +26,7 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
 from ..device import Bounds, Device, Kernel, threads
-from ..formats import CSR, EVERYWHERE, Layout, longest_unit
+from ..formats import CSR, EVERYWHERE, Layout, Structure, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.packing import PackedValues
 from ..formats.schedule import Hubs, Part
@@ -47,6 +47,7 @@ from ..plan.product import (
     BINNED,
     COUNT,
     PRESENCE,
+    PULL,
     PUSH,
     VALUES,
     WIDE,
@@ -114,9 +115,10 @@ def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bo
     ends = (
         facts.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
-    together = layout.format.rows_per_unit
+    together, pull = layout.format.rows_per_unit, layout.format.kernels["mxv.pull"]
     if together > 1:  # at the first hit of the last of several rows
-        ends = facts.kind == WORDS and layout.format.kernels["mxv.pull"].stops_finished_tile_rows
+        ends = facts.kind == WORDS and pull.stops_finished_tile_rows
+    ends = ends and pull.stops_rows
     if not ends or A.device.is_simt:
         return facts
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
@@ -471,10 +473,12 @@ class Pull(NamedTuple):
     masked: bool = False  # binned rows: the kernel reads the mask
     bins: tuple[int, int, Array] = (0, 0, np.zeros(0, np.uint64))  # hot columns, positions, and the rows with entries
     ones: Array | None = None  # bits of `parts`, all set
+    sums: Pull | None = None  # `rows` are pieces of rows: the pull that sums these for each row
 
     @property
     def kernels(self) -> tuple[PreparedKernel, ...]:
-        return tuple(kernel for kernel in (self.rows, self.segments, self.join) if kernel is not None)
+        found = tuple(kernel for kernel in (self.rows, self.segments, self.join) if kernel is not None)
+        return found if self.sums is None else (*found, *self.sums.kernels)
 
     def scratch(self) -> Output | None:
         """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
@@ -496,6 +500,8 @@ def fresh_values(device: Device, size: int, dtype: DataType) -> Array:
 def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> Pull:
     """w: type of the output. masked: under a mask."""
     device, plan, layout = of.device, of.plan, of.layout
+    if (pieces := layout.format.view.pieces(layout)) is not None:
+        return prepare_pieces(of, end, w, masked, *pieces)
     kind, semiring = of.algebra.kind, of.algebra.semiring
     padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
     variants = functools.partial(pull_variant, of.algebra, full=plan.full, padded=padded)
@@ -542,6 +548,38 @@ def launch_rows(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scrat
         return
     pull.segments.run(*u, *mask, pull.value, *no_output(pull.device, pull.end.z), *parts)
     pull.join.run(*parts, *mask, *old, *to)
+
+
+def prepare_pieces(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, runs: int, rows: Csr) -> Pull:
+    """The same for pieces of rows: their sums, which have no order among each other, then those of rows, in the order
+    of `rows`, which lists the pieces of each."""
+    device, plan, z = of.device, of.plan, of.z
+    presence = plan.kind == WORDS
+    part = Epilogue(BOOL, BOOL, store=False) if presence else Epilogue(z, z)
+    variant = pull_variant(of.algebra, part, plan.lanes, full=plan.full)
+    bounds = device.ranges(runs, tuning.count("parallel.entries"), work=of.layout.nvals)
+    pieces = PreparedKernel(device, variant, runs, (EVERYWHERE, *of.arguments), bounds)
+    lanes = rows.format.kernels["mxv.pull"].lanes(rows, rows.nrows, plan.kind) if device.is_simt else 1
+    inner = plan._replace(key=CSR, transposed=False, lanes=lanes, kernel=PULL, full=False)
+    if not presence:
+        inner = inner._replace(kind=VALUES, product=None)
+    semiring = compose(of.semiring.op.monoid, BINARY["second"])[z]
+    listed = PreparedProduct(inner, MatrixStore(Structure(rows), BOOL, np.True_), z, semiring, False)
+    launch, value = functools.partial(launch_pieces, part), part.z.np_type.type(of.value)
+    pull = Pull(launch, device, end, value, cast_scalar(of.value, w), no_output(device, end.w), pieces)
+    return pull._replace(parts=64 * max(1, runs), sums=prepare_pull(listed, end, w, masked))
+
+
+def launch_pieces(
+    part: Epilogue, pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None
+) -> None:
+    """As `launch_rows`. part: how the sums of pieces end."""
+    sums, device, z = pull.sums, pull.device, part.z
+    assert sums is not None
+    values = fresh_values(device, pull.parts, z) if part.store else nothing(device, z)
+    parts = Output(fresh_bits(device, pull.parts), values)
+    pull.rows.run(*u, *mask, pull.value, *no_output(device, z), *parts)
+    sums.launch(sums, Input(parts.bits, parts.array, ZERO[z.name], 1), mask, old, to, None)
 
 
 def prepare_binned_pull(
@@ -593,7 +631,8 @@ PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 class Push(NamedTuple):
     """The kernels of t = A' (+).(x) u: by atomics on a GPU; on the CPU each thread owns positions of t, so sums whose
-    order matters can be pushed too. blank: initializes the sums that atomics combine with."""
+    order matters can be pushed too. blank: initializes the sums that atomics combine with. pieces: of all pieces of
+    rows, if A has them, for vectors with many entries."""
 
     rows: PreparedKernel
     segments: PreparedKernel | None
@@ -605,6 +644,7 @@ class Push(NamedTuple):
     length: float  # mean, of a row
     shared: Bounds  # ranges of words of the output for threads, if a push has many entries
     ranges: bool  # threads share words of the vector
+    pieces: PreparedKernel | None
 
 
 def prepare_push(of: PreparedProduct) -> Push:
@@ -630,14 +670,19 @@ def prepare_push(of: PreparedProduct) -> Push:
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments))
     product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
     unused = dummy(device, "int64"), dummy(device, "int32")
-    length = layout.nvals / max(1, layout.nrows)
-    return Push(rows, segments, blank, cell, product, *unused, length, shared, host and not by_words)
+    length, pieces = layout.nvals / max(1, layout.nrows), None
+    if (found := layout.format.view.pieces(layout)) is not None:
+        pieces = PreparedKernel(
+            device, push_variant(of.algebra, 64, "push_pieces"), found[0], (EVERYWHERE, *of.arguments)
+        )
+    return Push(rows, segments, blank, cell, product, *unused, length, shared, host and not by_words, pieces)
 
 
 def run_push(
     push: Push, of: PreparedProduct, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None
 ) -> VectorStore:
-    rows, segments, blank, cell, product, counts, no_values, length, shared, ranges = push  # faster than by name
+    # faster than by name
+    rows, segments, blank, cell, product, counts, no_values, length, shared, ranges, pieces = push
     device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
     presence = kind == WORDS
     if presence:
@@ -659,6 +704,8 @@ def run_push(
         blank.run(t.bits, t_val)
     if kind == COUNT:  # into the array of the sums, if they fit
         counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
+    if pieces is not None and tuning.value("push.pieces_share") * (u.count or u.least) >= u.size:
+        rows, segments, ranges = pieces, None, False
     n, bounds = rows.n, None
     if shared is not None and u.nvals * length >= tuning.count("push.shared_entries"):
         bounds = shared

@@ -71,10 +71,11 @@ def node_sums(product: VectorProduct) -> NodeSums | VectorProduct:
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
-    """The same matrix as temporary CSR, with entries in the same order."""
-    structure = Structure(A.structure.plain_rows())
+    """The same matrix as temporary CSR."""
+    rows, places = A.structure.primary.to_csr(not A.iso)
+    structure = Structure(rows)
     structure._symmetric = A.structure._symmetric
-    return MatrixStore(structure, A.dtype, A.raw).tagged(A.order)
+    return MatrixStore(structure, A.dtype, A.taken(places)).tagged(A.order)
 
 
 def explain(product: VectorProduct, *, masked: bool) -> tuple[Plan, VectorProduct]:

@@ -151,19 +151,22 @@ def facts(
     (formats/sampling.py), on every device, unless already counted; with `exact` everything is counted."""
     nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
     costs = {key: format.cost for key, format in FORMATS.items()}
-    own = {k: c for k, c in costs.items() if c.counts == "own" and k in keys and not c.refusal(nrows, ncols)}
+    fit = {key: cost for key, cost in costs.items() if key in keys and not cost.refusal(nrows, ncols)}
+    own = {key: cost for key, cost in fit.items() if cost.counts == "own"}
+    counts = own | {key: cost for key, cost in fit.items() if cost.counts == "exact"}
     if not nvals:
-        nothing = tuple((tile, 0.0) for tile in sizes), tuple((key, cost.nothing) for key, cost in own.items())
+        nothing = tuple((tile, 0.0) for tile in sizes), tuple((key, cost.nothing) for key, cost in counts.items())
         return Facts(nrows, ncols, nvals, *nothing)
     counted: dict[Any, Any] = structure.primary.cache.setdefault("counted", {})
-    if exact and not counted.keys() >= {*sizes, *own}:
+    if exact and not counted.keys() >= {*sizes, *counts}:
         rows = structure.plain_rows()
         counted |= {tile: float(count_tiles(rows, tile)) for tile in sizes if tile not in counted}
-        counted |= {key: cost.count(rows) for key, cost in own.items() if key not in counted}
+        counted |= {key: cost.count(rows) for key, cost in counts.items() if key not in counted}
     seen = estimates(structure)
     tiles = tuple((tile, counted.get(tile, seen.tiles[tile])) for tile in sizes)
     parts = tuple((key, counted[key] if key in counted else seen.own[key]) for key in own)
-    parts += tuple((key, counted[key]) for key, cost in costs.items() if cost.counts == "asked" and key in counted)
+    late = "exact", "asked"
+    parts += tuple((key, counted[key]) for key, cost in costs.items() if cost.counts in late and key in counted)
     return Facts(nrows, ncols, nvals, tiles, parts, seen.levels, seen.heads, seen.longest)
 
 

@@ -140,8 +140,8 @@ def _limit(indices: Array, size: SizeArg, name: str) -> int:
 class MatrixBuild(StoredMatrix):
     """The constructors of Matrix, and `build`.
 
-    format: "auto" (the planner chooses), "csr", "mplg", "nib", "cgr", "hyper", or "b2sr" or "split" with the `tile`; a
-    "split" without one uses the tile size of the fewest bytes. packed: see `Matrix`.
+    format: "auto" (the planner chooses), "csr", "mplg", "nib", "cgr", "cr2", "hyper", or "b2sr" or "split" with the
+    `tile`; a "split" without one uses the tile size of the fewest bytes. packed: see `Matrix`.
     """
 
     __slots__ = ()

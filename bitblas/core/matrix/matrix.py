@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
     """Matrix(dtype=FP64, nrows=0, ncols=0): a sparse matrix without entries. GraphBLAS C API 2.1, section 3.8.2.
 
-    format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
-    16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take too.
-    packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
+    format: "auto", "csr", "mplg", "nib", "cgr", "cr2", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of
+    4, 8 or 16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take
+    too. packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
     2**32), stored as an array of their type (False), or as `config.prefer` says (None).
 
     Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.

@@ -209,7 +209,11 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         # Read now: a captured program keeps this format for many rounds.
         held, op = A._matrix._read(now=True), _operator(expr)
         self.matrices.append((A._matrix, held))
-        held = rows_of(held) if held.structure.has_virtual_nodes else held
+        format = held.structure.primary.format
+        by_rows = format.plain and "advance" not in format.kernels  # only single statements run on the format
+        if by_rows and self.host:
+            self.refuse(f"{expr.method}: a matrix in the format {format.key!r}")
+        held = rows_of(held) if by_rows or held.structure.has_virtual_nodes else held
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
         return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_exchange_result(u))

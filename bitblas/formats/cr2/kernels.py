@@ -1,0 +1,83 @@
+"""Kernels of CR2: pulls sum pieces, and then rows by the list of their pieces; pushes go along the same list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from semirings.dtypes import lookup_dtype
+
+from ... import tuning
+from ...typing import Array
+from ..contract import EVERYWHERE, Arguments, Constants, Format, Kernels, Order, Pull, PullCase, Push, Types, View
+from ..schedule import Hubs, hubs_of, power_of_two
+from .cost import Cr2Cost
+
+if TYPE_CHECKING:
+    from ..csr.layout import Csr
+    from .layout import Cr2
+
+
+class PiecesView(View["Cr2"]):
+    """The pieces of each row, and all pieces in runs."""
+
+    indices = ("PTR", "COL")
+
+    def types(self, layout: Cr2, ranked: bool) -> Types:
+        rows = layout.by_row()
+        return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))
+
+    def contents(self, layout: Cr2, ranked: bool) -> Arguments:
+        narrow, wide = layout.grid.widths
+        inside, between = (
+            (layout.inside_rows, layout.inside_cols, narrow),
+            (layout.between_rows, layout.between_cols, wide),
+        )
+        first = layout.inside_pieces, layout.inside, layout.log_cluster
+        return layout.col, layout.runs().starts, *inside, *between, *first, layout.perm, layout.ordered
+
+    def hubs(self, layout: Cr2, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        return hubs_of(layout, longest, part)
+
+    def pieces(self, layout: Cr2) -> tuple[int, Csr]:
+        return layout.runs().size, layout.by_row()
+
+
+class PiecesPull(Pull["Cr2"]):
+    """Two warps per run of 64 pieces."""
+
+    stops_rows = False
+
+    def constants(self, case: PullCase) -> Constants:
+        return []
+
+    def lanes(self, layout: Cr2, nrows: int, kind: int) -> int:
+        return 64
+
+    def longest(self, kind: int, lanes: int) -> int:
+        return EVERYWHERE
+
+    def segment(self) -> int:
+        return EVERYWHERE
+
+
+class PiecesPush(Push["Cr2"]):
+    """Lanes share a piece of a row."""
+
+    def constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return []
+
+    def lanes(self, layout: Cr2, nrows: int, kind: int) -> int:
+        return power_of_two(layout.nvals / max(1, layout.work), 1, 32)
+
+    def longest(self, lanes: int) -> int:
+        """Pieces, of up to 2^log_longest entries."""
+        return tuning.count("rows.iterations")
+
+
+def some_rows(layout: Cr2, rows: Array, order: bool) -> tuple[Csr, Order]:
+    """Reads only these rows."""
+    return layout.some_rows(rows, order)
+
+
+KERNELS: Kernels = {"mxv.pull": PiecesPull(), "mxv.push": PiecesPush(), "rows": some_rows}
+FORMATS = (Format(Cr2Cost(), PiecesView(), KERNELS),)
