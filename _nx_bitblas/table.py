@@ -114,6 +114,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", HEAVY, "leiden_communities", LEVELS, DIRECTED, WEIGHT),
     ("components", HEAVY, "connected_components number_connected_components is_connected"),
     ("components", SEARCH, "node_connected_component"),
+    ("components", HEAVY, "biconnected_components articulation_points"),
+    ("components", HEAVY, "bridges", MULTIGRAPH),
     ("components", HEAVY, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
     ("components", HEAVY, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
     ("components", SEARCH, "is_strongly_connected", UNDIRECTED),
@@ -175,7 +177,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, SCAN, "efficiency"),  # as `has_path`
     (OWN, SEARCH, "google_matrix tournament_matrix sets"),
     (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
-    (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
+    (OWN, HEAVY, "k_core k_shell k_crust k_corona is_biconnected"),
+    (OWN, HEAVY, "has_bridges", MULTIGRAPH),
     (OWN, ROUTE, "shortest_path single_source_dijkstra", WEIGHT),
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),

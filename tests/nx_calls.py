@@ -171,6 +171,7 @@ CALLS = {
         c(c.at(0, *range(len(c.G) - 1)))],
     "average_neighbor_degree": lambda c: [*WEIGHTS(c), c("in+out", "in"), c(nodes=c.at(1, 2))],
     "modularity": lambda c: [c(c.halves), c(c.halves, weight=None, resolution=2), c([{*c.at(1, 2)}])],
+    **dict.fromkeys(["bridges", "has_bridges"], lambda c: [c(), *SOURCE(c)]),
     "intra_community_edges": lambda c: [c(c.halves)],
     "inter_community_edges": lambda c: [c(c.halves)],
 }  # fmt: skip

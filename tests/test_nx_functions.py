@@ -45,8 +45,10 @@ def canonical(name, found):
     """A result without what NetworkX leaves open: the order of sets, numbers of components, the choice of a flow."""
     if name in PREDICTED and isinstance(found, list):  # in the order of a set of nodes
         return {frozenset(pair): score for *pair, score in found}
-    if name == "strongly_connected_components" and isinstance(found, list):
+    if name in ("strongly_connected_components", "biconnected_components") and isinstance(found, list):
         return set(map(frozenset, found))
+    if name == "articulation_points" and isinstance(found, list):
+        return set(found)
     if name == "floyd_warshall_predecessor_and_distance" and isinstance(found[0], dict):
         return {u: set(before) for u, before in found[0].items()}, found[1]
     if name == "maximum_flow" and isinstance(found[1], dict):

@@ -326,6 +326,11 @@ def classes(word: str) -> Say:
     return say
 
 
+def blocks(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
+    sizes = np.unique(host_coo(answer)[2], return_counts=True)[1]
+    return {"components": len(sizes), "edges of the largest": int(sizes.max(initial=0)) // 2}
+
+
 def entries(word: str) -> Say:
     return lambda graph, answer, args: {word: answer.nvals}
 
