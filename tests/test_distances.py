@@ -191,6 +191,58 @@ class More:
             assert edges(D) == {(u, v): x for u in range(graph.n) for v, x in right[u].items()}
             assert edges(E) == {(k, v): x for k, u in enumerate(starts) for v, x in right[u].items()}
 
+    @few_graphs
+    def test_targets_and_limits(self, gb, graph):
+        height = np.random.default_rng(1).integers(0, 9, graph.n)
+        lifted = graph.integers(0, 3) + height[graph.rows] - height[graph.cols]
+        last = graph.n - 1
+        for dtype, weights in (("INT8", graph.integers(0, 5)), ("FP32", lifted), ("BOOL", np.ones_like(lifted))):
+            A = matrix(gb, graph, weights, dtype)
+            for source in ([0, last],):
+                whole = [oracles.distances(graph, weights, v) for v in source]
+                right = {v: min(d[v] for d in whole if v in d) for d in whole for v in d}
+                for limit, targets in ((None, [last, 0]), (None, []), (2.5, [last, 0]), (2.5, last // 3)):
+                    near = {v: d for v, d in right.items() if limit is None or d <= limit}
+                    assert as_dict(al.sssp(A, source, limit=limit, gb=gb)) == near
+                    ends = targets if isinstance(targets, list) else [targets]
+                    found = al.sssp(A, source, targets=targets, limit=limit, gb=gb)
+                    assert as_dict(found) == {v: near[v] for v in ends if v in near}
+                    d, p = (as_dict(x) for x in al.sssp_tree(A, source, targets=targets, limit=limit, gb=gb))
+                    assert {v: d[v] for v in ends if v in near} == as_dict(found)
+                    assert d.items() <= (right if (weights < 0).any() else near).items()
+                    assert tree_fault(graph, weights, source, d, p) is None
+            levels = {v: k for v, k in oracles.levels(graph, 0).items() if v in (0, last)}
+            assert as_dict(al.bfs_levels(A, 0, targets=[last, 0], gb=gb)) == levels
+            rows = al.distances_from_each(A, None, targets=[0, last], limit=4, gb=gb)
+            right = [oracles.distances(graph, weights, v) for v in range(graph.n)]
+            near = {(u, v): d[v] for u, d in enumerate(right) for v in {0, last} if d.get(v, 5) <= 4}
+            assert edges(rows) == near and rows.shape == (graph.n, graph.n)
+
+    @few_graphs
+    def test_distances_of_pairs(self, gb, graph):
+        weights = graph.integers(0, 9)
+        starts, ends = np.random.default_rng(2).integers(0, graph.n, (2, 12))
+        for dtype in ("INT32", "FP32"):
+            A = matrix(gb, graph, weights, dtype)
+            for i, j in ((starts, ends), (starts, ends % 3), (starts % 2, ends), ([], [])):
+                pairs = gb.Matrix.from_coo(i, j, True, nrows=graph.n, ncols=graph.n)
+                for limit in (None, 9):
+                    D = al.distances_of_pairs(A, pairs, limit=limit, gb=gb)
+                    right = {(s, t): oracles.distances(graph, weights, s).get(t) for s, t in edges(pairs)}
+                    assert D.dtype == ("FP32" if dtype == "FP32" else "INT64")
+                    assert edges(D) == {p: d for p, d in right.items() if d is not None and d <= (limit or d)}
+
+    def test_targets_limits_and_pairs_that_are_refused(self, gb):
+        A = matrix(gb, oracles.path(3), 1.5)
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument targets: .*0 to 2, got 3"):
+            al.sssp(A, 0, targets=[3], gb=gb)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument limit: expected a number, 0 or more, got nan"):
+            al.sssp(A, 0, limit=np.nan, gb=gb)
+        with pytest.raises(TypeError, match="argument limit"):
+            al.sssp(A, 0, limit="far", gb=gb)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="argument pairs: expected a Matrix of 3 rows"):
+            al.distances_of_pairs(A, gb.Matrix(bool, 2, 2), gb=gb)
+
     def test_many_pairs_refuse(self, gb):
         for program in (al.all_pairs_distances, lambda A, gb: al.distances_from_each(A, [1], gb=gb)):
             for weight, match in ((-1, "no negative cycle.*Hint"), (np.nan, "weights that are numbers.*NaN.*Hint")):

@@ -28,7 +28,8 @@ from ..graph import Values
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
 from . import output
-from .input import Fault, communities, facts, load, undirected, vertex
+from .input import Fault, communities, facts, load, sources, undirected, vertex
+from .input import pairs as pairs_of_file
 from .output import Ticker, Timer, largest
 
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
@@ -156,7 +157,7 @@ def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Names
         return gb.Vector(gb.dtypes.INT64, 0)
     if kind == "distances per source":
         rows, cols, values = host_coo(part)  # row k becomes that of sources[k], in a Matrix of all vertices
-        rows, n = np.array(given["sources"])[rows], part.ncols
+        rows, n = rows if given["sources"] is None else np.array(given["sources"])[rows], part.ncols
         return type(part).from_coo(rows, cols, values, part.dtype, nrows=n, ncols=n, dup_op="first")
     if kind == "undirected graph":
         return upper(part)
@@ -167,9 +168,13 @@ def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Names
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
     """The argument for an option; names of vertices become numbers."""
-    if name in ("source", "sink", "center", "to"):
+    if name == "source":
+        return sources(graph, given, "--source")
+    if name in ("sink", "center", "to", "target"):
         return vertex(graph, given, f"--{name}")
-    if name in ("sources", "starts", "vertices") and given is not None:
+    if name == "pairs":
+        return pairs_of_file(graph, given)
+    if name in ("sources", "starts", "vertices", "targets") and given is not None:
         return [vertex(graph, label, f"--{name}") for label in given.split(",")]
     if name == "starts":
         return range(graph.matrix.nrows)
@@ -282,14 +287,20 @@ Say = Callable[[Graph, Result, argparse.Namespace], Summary]
 
 
 def found(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
-    summary = {"source": graph.label(vertex(graph, args.source, "--source")), "reached": v.nvals}
+    summary = {"source": _labels(graph, args.source), "reached": v.nvals}
     return summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
+
+
+def _labels(graph: Graph, text: str | None) -> Any:
+    """The label of --source, or a list of several."""
+    found = sources(graph, text, "--source")
+    return [graph.label(v) for v in found] if isinstance(found, list) else graph.label(found)
 
 
 def far(graph: Graph, answer: Vector | tuple[Vector, Vector], args: argparse.Namespace) -> Summary:
     d, parents = answer if isinstance(answer, tuple) else (answer, None)
-    source = graph.label(vertex(graph, args.source, "--source"))
-    summary = {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
+    farthest = host_coo(d)[1].max().item() if d.nvals else None
+    summary = {"source": _labels(graph, args.source), "reached": d.nvals, "farthest": farthest}
     if args.to is None:
         return summary
     target = graph.label(vertex(graph, args.to, "--to"))

@@ -17,7 +17,7 @@ from ..algorithms._algorithm import ANSWERS
 from ..io import host_coo
 from . import algorithms as say
 from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command, Keywords
-from .input import number
+from .input import Fault, number
 
 # ---- The table of algorithm commands, grouped by the folders of `bitblas.algorithms`, and the options that they
 # share.
@@ -45,6 +45,9 @@ MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by 
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "show and write only the N largest"}}
 FIRST = {"--top": {"type": count, **TOP_OPTION}}
 SOURCE = {"--source": {"metavar": "VERTEX", "help": "start vertex (default 0, if vertices have no names)"}}
+FROM_ANY = {"--source": {**SOURCE["--source"], "help": f"{SOURCE['--source']['help']}, or several: V,V,..."}}
+TARGETS = {"--targets": {"metavar": "V,V,...", "help": "distances of these vertices only; stop when they are found"}}
+FARTHEST = {"--limit": {"type": number, "metavar": "D", "help": "omit vertices beyond this distance"}}
 LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "maximum number of hops"}}
 TO = {"--to": {"metavar": "VERTEX", "help": "also print the distance of this vertex and the path to it"}}
 PARENTS = {"--parents": flag("the parent of each vertex in the search tree instead of its distance")}
@@ -63,6 +66,14 @@ ROUNDS = {
 RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: smaller communities (default 1)"}}
 
 
+def _distances(args: argparse.Namespace) -> int:
+    """All pairs, from some vertices, or some pairs."""
+    if args.pairs is not None and (args.sources is not None or args.targets is not None):
+        raise Fault("--pairs: expected neither --sources nor --targets with it, got one. Hint: put the pairs in FILE")
+    some = (args.sources, args.targets, args.limit)
+    return 2 if args.pairs is not None else int(any(option is not None for option in some))
+
+
 # ---- The table of algorithm commands, grouped by the folders of `bitblas.algorithms`.
 
 LISTED = (
@@ -70,18 +81,23 @@ LISTED = (
         "bfs", "breadth-first search levels along directed edges",
         "bfs_levels bfs_parents", say.found,
         choose=lambda args: args.parents,
-        options={**SOURCE, **PARENTS, **FIRST, **LIMIT},
+        options={**FROM_ANY, **PARENTS, **FIRST, **LIMIT},
     ),
     Command(
         "sssp", "shortest-path distances from a vertex; edges without weights count 1",
         "sssp sssp_tree", say.far,
-        options={**SOURCE, **TO, **PARENTS, **FIRST}, choose=lambda args: args.parents or args.to is not None,
+        options={**FROM_ANY, **TO, **PARENTS, **FIRST, **TARGETS, **FARTHEST},
+        choose=lambda args: args.parents or args.to is not None,
         part=lambda args: args.parents,
     ),
     Command(
         "distances", "all-pairs shortest paths, or from some vertices; edges without weights count 1",
-        "all_pairs_distances distances_from_each", say.pairs, choose=lambda args: args.sources is not None,
-        options=FROM, writes=f"pairs of connected vertices with their distance: {EDGES}",
+        "all_pairs_distances distances_from_each distances_of_pairs", say.pairs, choose=_distances,
+        options={
+            **FROM, **TARGETS, **FARTHEST,
+            "--pairs": {"metavar": "FILE", "help": "distances of these pairs only: two vertices per line"},
+        },
+        writes=f"pairs of connected vertices with their distance: {EDGES}",
     ),
     Command(
         "levels", "breadth-first search levels from several vertices", "levels_from_each", say.pairs,
@@ -91,7 +107,7 @@ LISTED = (
     Command(
         "reach", "descendants of a vertex, or its ancestors",
         "descendants ancestors", say.entries("vertices"), choose=lambda args: args.against,
-        options={**SOURCE, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,
+        options={**FROM_ANY, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,
     ),
     Command(
         "negative-cycle", "a cycle of negative total weight", "negative_cycle",

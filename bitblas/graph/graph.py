@@ -277,7 +277,7 @@ class Graph(Methods, metaclass=methods.Named):
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
         along = validation.check_weighted(weighted, self.attributes)
-        return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
+        return (self.sssp_tree(source, targets=target)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
         """The same graph with another edge attribute as the weight. InvalidValue for an unknown attribute.

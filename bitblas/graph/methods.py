@@ -150,9 +150,12 @@ def _values(graph: Graph, kind: str, vector: Vector, call: Call) -> Values:
 
 
 def _values_per_source(graph: Graph, kind: str, matrix: Matrix, call: Call) -> dict[Any, Values]:
+    sources = call.arguments["sources"]
     return {
-        graph._name(v): Values(graph, matrix[k, :].new(), absent=_unreachable_text(graph, {"source": v}))
-        for k, v in enumerate(call.arguments["sources"])
+        graph._name(v): Values(
+            graph, matrix[k, :].new(), absent=_unreachable_text(graph, {**call.arguments, "source": v})
+        )
+        for k, v in enumerate(range(len(graph)) if sources is None else sources)
     }
 
 
@@ -244,8 +247,10 @@ def _unreachable_text(graph: Graph, values: Arguments) -> str:
     """The message about a vertex without a value, for a search from `source`."""
     source = values["source"]
     limit = "" if values.get("depth_limit") is None else f" by {values['depth_limit']} edges"
-    several = isinstance(source, list)
-    return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
+    if values.get("limit") is not None:
+        limit = f" within {values['limit']}"
+    several, other = isinstance(source, list), "" if values.get("targets") is None else "is no target, or "
+    return f"{other}cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
 def _option_hint(options: Iterable[str], signature: inspect.Signature) -> str:

@@ -26,7 +26,6 @@ from .searches import (
     levels,
     path_to,
     paths_to_all,
-    reachable_nodes,
     require_ends,
     require_node,
     search_distances,
@@ -99,10 +98,11 @@ def _lengths(G: Graph, sources: Nodes, cutoff: float | None, weight: str, negati
 
 
 def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negative: bool) -> Number:
-    found = _lengths(G, [source], None, weight, negative)
-    if target not in found:
+    ends = [G.number[target]] if target in G else []
+    _, found = distances(G, G.number[source], weight, negative=negative, targets=ends)
+    if not len(found):
         raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
-    return found[target]
+    return found[0].item()
 
 
 def _require_sources(G: Graph, sources: Nodes) -> None:
@@ -265,7 +265,7 @@ def floyd_warshall_predecessor_and_distance(
 
 def has_path(G: Graph, source: Node, target: Node) -> bool:
     require_ends(G, source, target)
-    return bool((reachable_nodes(G, G.number[source]) == G.number[target]).any())
+    return bool(algorithms.bfs_levels(G.structure, G.number[source], targets=G.number[target]).nvals)
 
 
 def shortest_path_length(
@@ -279,8 +279,7 @@ def shortest_path_length(
             lengths = bellman_ford_path_length if bellman else dijkstra_path_length
             return lengths(G, source, target, weight)
         require_ends(G, source, target)
-        at, found = distances(G, G.number[source])
-        length = found[at == G.number[target]]
+        _, length = distances(G, G.number[source], targets=[G.number[target]])
         if not len(length):
             raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
         return int(length[0])
