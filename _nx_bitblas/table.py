@@ -148,6 +148,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths", SCAN, "has_path"),  # NetworkX searches from both ends
     ("shortest_paths", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths", ROUTE, "shortest_path_length", WEIGHT),
+    ("shortest_paths", SEARCH, "all_shortest_paths", WEIGHT),
     ("shortest_paths", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
     ("shortest_paths", HEAVY, "single_source_shortest_path single_target_shortest_path"),
     ("shortest_paths", HEAVY, "all_pairs_shortest_path"),

@@ -159,6 +159,15 @@ def _quality(find: Callable[..., Answer]) -> Call:
     return lambda A, source, gb: algorithms.modularity(A, find(A, gb=gb), gb=gb)
 
 
+def _next(A: Any, vertex: int) -> int:
+    return int(vertex + 1) % int(A.nrows)
+
+
+def _few_pairs(A: Any, gb: ModuleType) -> AnyMatrix:
+    starts = _spread(A, FEW)
+    return gb.Matrix.from_coo(starts, [_next(A, v) for v in starts], True, nrows=A.nrows, ncols=A.nrows)
+
+
 def _spread(A: Any, count: int) -> list[int]:
     return [k * A.nrows // count for k in range(count)]
 
@@ -170,8 +179,9 @@ ARGUMENTS: dict[str, Callable[[Any, int], Any]] = {
     "k": lambda A, source: 3,
     "length": lambda A, source: STEPS,
     "pairs": lambda A, source: A,
-    "sink": lambda A, source: (source + 1) % A.nrows,
+    "sink": _next,
     "source": lambda A, source: source,
+    "target": _next,
     "sources": lambda A, source: _spread(A, FEW),
     "starts": lambda A, source: _spread(A, WALKS),
     "vertices": lambda A, source: _spread(A, WALKS),
@@ -217,6 +227,9 @@ def every() -> list[Program]:
         _program("eccentricity", effort=SQUARE),
         Program("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], _summary),
         _program("ego_graph", radius=2),
+        _program("distances_of_pairs", call=lambda A, s, gb: a.distances_of_pairs(A, _few_pairs(A, gb), gb=gb)),
+        _program("k_shortest_paths", call=lambda A, s, gb: a.k_shortest_paths(A, s, _next(A, s), FEW, gb=gb)[1]),
+        _program("all_shortest_paths", call=lambda A, s, gb: a.all_shortest_paths(A, s, _next(A, s), gb=gb).nrows),
         Program("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), _summary),
         _program("katz_centrality", alpha=1e-4),
         _program("eigenvector_centrality", "undirected"),

@@ -98,6 +98,8 @@ OTHERS = {
     "distances --targets 4 --sources 0,3": {"pairs": 2, "farthest": 4},
     "distances --sources 0,4,0": {"pairs": 11, "farthest": 4},
     "levels --sources 0,3 --depth-limit 1": {"pairs": 7, "farthest": 1},
+    "paths --source 0 --target 3": {"paths": 1, "first": [0, 2, 1, 3]},
+    "paths --target 3 --k 2": {"paths": 2, "first": [0, 2, 1, 3], "lengths": [4, 5]},
     "reach --source 4 --against": {"vertices": 4},
     "reach --depth-limit 1": {"vertices": 2},
     "negative-cycle": {"cycle": None},

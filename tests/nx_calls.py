@@ -136,6 +136,8 @@ CALLS = {
     "shortest_path_length": lambda c: [*SOURCE(c), *PAIR(c), *WEIGHTS(c), c(target=c.one(3)), c(method="magic"),
         c(c.one(2), weight="weight"), c(*c.at(2, 5), weight="weight"),
         c(c.one(2), weight="weight", method="bellman-ford")],
+    "all_shortest_paths": lambda c: [*PAIR(c), c(*c.at(2, 5), weight="weight"), c(*c.at(0, 1), method="magic"),
+        c(*c.at(1, 4), weight="weight", method="bellman-ford"), c(*c.at(0, 1), weight="weight", method="magic")],
     "single_source_shortest_path_length": lambda c: [*SOURCE(c), c(c.one(1), 1)],
     "all_pairs_shortest_path_length": lambda c: [c(), c(cutoff=1)],
     "single_source_dijkstra_path_length": lambda c: [*SOURCE(c), c(c.one(1), 7)],

@@ -44,7 +44,7 @@ def called(name, gb, A, n=34, **options):
     """The program of that name on A, with its arguments."""
     program = getattr(al, name)
     parameters = inspect.signature(program).parameters.values()
-    values = NEEDED | {"sink": n - 1, "labels": gb.Vector.from_scalar(0, n)}
+    values = NEEDED | {"sink": n - 1, "target": n - 1, "pairs": A, "labels": gb.Vector.from_scalar(0, n)}
     needed = (values[p.name] for p in parameters if p.name in values and p.default is p.empty)
     return program(A, *needed, gb=gb, **options)
 
@@ -181,8 +181,8 @@ def answers(gb, name, how):
     A = gb.Matrix.from_coo(*graph.to_coo()[:2], 1.0, nrows=64, ncols=64, **MADE.get(how, {}))
     A = A.reorder(how) if how == "degree" else A
     answer = called(name, gb, A, 64, **({"alpha": 0.01} if name == "katz_centrality" else {}))
-    if name in ("bfs_parents", "sssp_tree"):
-        answer = answer[0] if isinstance(answer, tuple) else answer.nvals
+    if name in ("bfs_parents", "sssp_tree", "k_shortest_paths", "all_shortest_paths"):
+        answer = answer[name == "k_shortest_paths"] if isinstance(answer, tuple) else answer.nvals
     parts = answer if isinstance(answer, tuple) else (answer,)
     return [np.array(x) for part in parts for x in (part.to_coo() if hasattr(part, "to_coo") else [part or 0])]
 

@@ -211,6 +211,7 @@ def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device
 GIVEN = {
     "source": 0,
     "sink": 399,
+    "target": 7,
     "center": 0,
     "starts": [0, 1],
     "vertices": [0, 1, 2],
@@ -238,6 +239,7 @@ def call(name, A):
     program = getattr(algorithms, name)
     given = {key: value for key, value in GIVEN.items() if key in inspect.signature(program).parameters}
     special = {
+        "distances_of_pairs": {"pairs": gb.Matrix.from_coo([0, 5], [1, 2], True, nrows=A.nrows, ncols=A.nrows)},
         "modularity": {"labels": gb.Vector.from_dense(np.zeros(A.nrows, np.int64))},
         "katz_centrality": {"alpha": 0.001},
     }

@@ -47,6 +47,8 @@ def canonical(name, found):
         return {frozenset(pair): score for *pair, score in found}
     if name in ("strongly_connected_components", "biconnected_components") and isinstance(found, list):
         return set(map(frozenset, found))
+    if name == "all_shortest_paths" and isinstance(found, list):
+        return set(map(tuple, found))
     if name == "articulation_points" and isinstance(found, list):
         return set(found)
     if name == "floyd_warshall_predecessor_and_distance" and isinstance(found[0], dict):

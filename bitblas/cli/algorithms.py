@@ -358,6 +358,13 @@ def walks(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
     return {"walks": answer.nrows, "steps": answer.nvals - answer.nrows}
 
 
+def ways(graph: Graph, answer: Matrix | tuple[Matrix, Vector], args: argparse.Namespace) -> Summary:
+    walks, lengths = answer if isinstance(answer, tuple) else (answer, None)
+    rows, _, vertices = host_coo(walks)
+    summary = {"paths": walks.nrows, "first": [graph.label(v) for v in vertices[rows == 0].tolist()]}
+    return summary if lengths is None else {**summary, "lengths": host_coo(lengths)[1].tolist()}
+
+
 def sides(graph: Graph, answer: Vector | None, args: argparse.Namespace) -> Summary:
     sizes = None if answer is None else np.bincount(host_coo(answer)[1], minlength=2).tolist()
     return {"bipartite": "no" if sizes is None else "yes", "sides": sizes}

@@ -105,6 +105,15 @@ LISTED = (
         writes=f"pairs of connected vertices with their number of hops: {EDGES}",
     ),
     Command(
+        "paths", "all shortest paths between two vertices, or the N shortest; edges without weights count 1",
+        "all_shortest_paths k_shortest_paths", say.ways, choose=lambda args: args.k is not None,
+        writes="a line for each path, its vertices; .csv, .edges, .json by suffix, numbers as .npz, .mtx, .parquet",
+        options={
+            **SOURCE, "--target": {"required": True, "metavar": "VERTEX", "help": "the end vertex"},
+            "--k": {"type": count, "metavar": "N", "help": "the N shortest paths, also longer ones"},
+        },
+    ),
+    Command(
         "reach", "descendants of a vertex, or its ancestors",
         "descendants ancestors", say.entries("vertices"), choose=lambda args: args.against,
         options={**FROM_ANY, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,

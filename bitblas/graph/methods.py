@@ -176,6 +176,13 @@ def _rows(graph: Graph, kind: str, matrix: Matrix, call: Call) -> list[list[Any]
     return [[graph._name(v) for v in part.tolist()] for part in parts]
 
 
+def _list(graph: Graph, kind: str, vector: Vector, call: Call) -> list[Any]:
+    """The values of a full Vector."""
+    from ..io.build import host_coo
+
+    return host_coo(vector)[1].tolist()
+
+
 def _component_graph(graph: Graph, kind: str, matrix: Matrix, call: Call) -> Graph:
     return type(graph)(matrix, directed=True)
 
@@ -225,6 +232,7 @@ NAMED: dict[str, Callable[[Graph, str, Any, Call], Any]] = {
     "graph of components": _component_graph,
     "positions": _positions,
     "walks": _rows,
+    "value per walk": _list,
     "vertex sets": _rows,
 }
 

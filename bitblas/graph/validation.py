@@ -199,7 +199,7 @@ def described(value: object) -> str:
 # ---- Convert arguments of Graph methods for the underlying program: vertex names become numbers.
 
 # Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
-VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices", "targets")
+VERTEX, VERTICES = ("source", "sink", "center", "target"), ("sources", "starts", "vertices", "targets")
 VERTEX_VALUES, PAIRS = ("personalization", "labels"), ("pairs",)
 
 

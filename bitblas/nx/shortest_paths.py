@@ -20,6 +20,7 @@ from .searches import (
     dijkstra_tree,
     distance_weights,
     distances,
+    entries,
     fewest_edges_path,
     host,
     least_weight_path,
@@ -293,6 +294,26 @@ def shortest_path_length(
         return single_source_shortest_path_length(H, node)
     single = single_source_bellman_ford_path_length if bellman else single_source_dijkstra_path_length
     return single(H, node, weight=weight)
+
+
+def all_shortest_paths(
+    G: Graph, source: Node, target: Node, weight: str | None = None, method: str = "dijkstra"
+) -> Iterator[list[Node]]:
+    if weight is not None and method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    text = f"Source {source} not in G" if weight is None else f"Node {source} is not found in the graph"
+    at = require_node(G, source, text if method == "dijkstra" or weight is None else f"Source {source} not in G")
+    no_path = nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    if target not in G:
+        raise no_path
+    A = G.structure if weight is None else distance_weights(G, weight)
+    if weight is not None and not (G.values_of(weight) > 0).all():
+        raise Refused("edges of no length")
+    rows, _, vertices = entries(algorithms.all_shortest_paths(A, at, G.number[target]))
+    if not len(rows):
+        raise no_path
+    parts = np.split(vertices, np.flatnonzero(np.diff(rows)) + 1)
+    return (G.nodes_at(part) for part in parts)
 
 
 def average_shortest_path_length(G: Graph, weight: str | None = None, method: str | None = None) -> float:

@@ -129,7 +129,7 @@ def _over_ranges(x, op, size):
     for step in (1 << k for k in range(n.bit_length())):
         # found[k] = op(x[k], x[k + size[k] - step]), which overlap
         (at,) = ((size >= step) & (size < 2 * step)).nonzero()
-        found[at] << op(x[at].new() & x[at + size[at] - step].new())
+        found[at] << op(x[at].new() & x[at + size[at] - step].new()).new()
         # x[k] = op(x[k], x[k + step])
         x[: n - step](op) << x[step:].new()
     return found.to_dense()
