@@ -56,7 +56,6 @@ def _not_none(name: str, text: str) -> Refusal:
 
 
 WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
-WEIGHTED = _not_none("weight", "weights")
 SORTED = _not_none("sort_neighbors", "`sort_neighbors`")
 BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
 NEIGHBOURS = _not_none("neighbors", "a custom `neighbors`")
@@ -99,8 +98,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("components", SEARCH, "color"),
     ("components", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("community", SCAN, "node_boundary"),
-    ("centrality", HEAVY, "betweenness_centrality", WEIGHTED),
-    ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
+    ("centrality", HEAVY, "betweenness_centrality", WEIGHT),
+    ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHT, MULTIGRAPH),
     ("centrality", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
     ("centrality", HEAVY, "eigenvector_centrality", WEIGHT),
     ("centrality", HEAVY, "katz_centrality", WEIGHT),

@@ -89,6 +89,7 @@ OTHERS = {
     "articulation": {"vertices": 1},
     "biconnected": {"components": 2, "edges of the largest": 5},
     "edge-betweenness --sources 0": {"edges": 11},
+    "edge-betweenness --weighted --normalized": {"edges": 11},
     "layout --by spring": {"vertices": 6},
     "similarity --by overlap --top 1": {"pairs": 4},
     "sssp --source 0,4 --limit 2": {"source": [0, 4], "reached": 3, "farthest": 1},

@@ -100,7 +100,8 @@ CALLS = {
     "k_truss": lambda c: [c(2), c(3), c(4)],
     "minimum_spanning_edges": lambda c: [c(), c(data=False), c("magic")],
     "maximum_spanning_edges": lambda c: [c(), c(data=False, weight="nothing")],
-    "edge_betweenness_centrality": lambda c: [c(), c(normalized=False), c(k=5, seed=2), c(4, False, seed=1)],
+    "edge_betweenness_centrality": lambda c: [c(), c(normalized=False), c(k=5, seed=2), c(4, False, seed=1),
+        c(weight="weight"), c(k=5, seed=2, weight="weight")],
     "louvain_communities": lambda c: [c(resolution=1e-9), c(resolution=1e9)],  # all in one, each alone
     **dict.fromkeys(["maximum_flow", "maximum_flow_value", "minimum_cut", "minimum_cut_value"],
         lambda c: [*PAIR(c), c(*c.at(2, 5), capacity="weight"), c(*c.at(1, 5), flow_func=len)]),
@@ -145,7 +146,7 @@ CALLS = {
     "average_shortest_path_length": lambda c: [*WEIGHTS(c), c(method="magic")],
     "floyd_warshall_numpy": lambda c: [c(), c(weight=None), c(nodelist=c.at(1, 2))],
     "eccentricity": lambda c: [*WEIGHTS(c), c(c.one(1))],
-    "betweenness_centrality": lambda c: [c(), c(None, False), c(endpoints=True),
+    "betweenness_centrality": lambda c: [c(), c(None, False), c(endpoints=True), c(weight="weight", endpoints=True),
         *(c(k=5, seed=2, normalized=one, endpoints=other) for one, other in OPTIONS)],
     "bipartite_betweenness_centrality": lambda c: [c(c.at(0, 1, 2))],
     "closeness_centrality": lambda c: [c(), c(c.one(3)), c(distance="weight"), c(wf_improved=False)],

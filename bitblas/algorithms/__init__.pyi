@@ -36,11 +36,29 @@ def barabasi_albert_graph(n: Any, m: Any, *, seed: Any = None, gb: None = None) 
 def barabasi_albert_graph(n: Any, m: Any, *, seed: Any = None, gb: Any) -> Any: ...
 @overload
 def betweenness_centrality(
-    A: Any, sources: Any = None, *, k: Any = None, seed: Any = None, batch: int = 64, gb: None = None
+    A: Any,
+    sources: Any = None,
+    *,
+    k: Any = None,
+    seed: Any = None,
+    batch: int = 64,
+    weighted: bool = False,
+    normalized: bool = False,
+    endpoints: bool = False,
+    gb: None = None,
 ) -> Vector: ...
 @overload
 def betweenness_centrality(
-    A: Any, sources: Any = None, *, k: Any = None, seed: Any = None, batch: int = 64, gb: Any
+    A: Any,
+    sources: Any = None,
+    *,
+    k: Any = None,
+    seed: Any = None,
+    batch: int = 64,
+    weighted: bool = False,
+    normalized: bool = False,
+    endpoints: bool = False,
+    gb: Any,
 ) -> Any: ...
 @overload
 def bfs_levels(A: Any, source: Any, *, depth_limit: Any = None, targets: Any = None, gb: None = None) -> Vector: ...
@@ -126,11 +144,27 @@ def eccentricity(A: Any, *, gb: None = None) -> Vector: ...
 def eccentricity(A: Any, *, gb: Any) -> Any: ...
 @overload
 def edge_betweenness_centrality(
-    A: Any, sources: Any = None, *, k: Any = None, seed: Any = None, batch: int = 64, gb: None = None
+    A: Any,
+    sources: Any = None,
+    *,
+    k: Any = None,
+    seed: Any = None,
+    batch: int = 64,
+    weighted: bool = False,
+    normalized: bool = False,
+    gb: None = None,
 ) -> Matrix: ...
 @overload
 def edge_betweenness_centrality(
-    A: Any, sources: Any = None, *, k: Any = None, seed: Any = None, batch: int = 64, gb: Any
+    A: Any,
+    sources: Any = None,
+    *,
+    k: Any = None,
+    seed: Any = None,
+    batch: int = 64,
+    weighted: bool = False,
+    normalized: bool = False,
+    gb: Any,
 ) -> Any: ...
 @overload
 def ego_graph(A: Any, center: Any, radius: int = 1, *, gb: None = None) -> Matrix: ...

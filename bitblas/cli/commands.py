@@ -54,6 +54,7 @@ PARENTS = {"--parents": flag("the parent of each vertex in the search tree inste
 SEED = {"--seed": {"type": int, "metavar": "N", "help": "random seed (default 0)"}}
 WEIGHTS = {"--weighted": flag("use the values of the file as weights")}
 LENGTHS = {"--weighted": flag("use the values of the file as lengths")}
+PAIRS = {"--normalized": flag("divide by the number of pairs of vertices")}
 SOURCES = {"--sources": {"metavar": "V,V,...", "help": "count paths from these vertices only (default: all)"}}
 FROM = {"--sources": {"metavar": "V,V,...", "help": "start from these vertices only (default: all)"}}
 STARTS = {"--starts": {"metavar": "V,V,...", "help": "start vertices (default: all)"}}
@@ -156,14 +157,17 @@ LISTED = (
         },
     ),
     Command(
-        "betweenness", "betweenness centrality along directed edges, not normalized",
+        "betweenness", "betweenness centrality along directed edges",
         "betweenness_centrality", say.best("scores", sources=True),
-        options={**SOURCES, **DRAWN, **SEED, **TOP},
+        options={
+            **SOURCES, **DRAWN, **SEED, **LENGTHS, **PAIRS,
+            "--endpoints": flag("paths pass through their ends too"), **TOP,
+        },
     ),
     Command(
-        "edge-betweenness", "betweenness centrality of edges, not normalized", "edge_betweenness_centrality",
+        "edge-betweenness", "betweenness centrality of edges", "edge_betweenness_centrality",
         say.entries("edges"), writes=f"every edge with its score: {EDGES}",
-        options={**SOURCES, **DRAWN, **SEED},
+        options={**SOURCES, **DRAWN, **SEED, **LENGTHS, **PAIRS},
     ),
     Command("closeness", "closeness centrality: the inverse of the mean distance", "closeness_centrality",
             say.best("scores"), options={**LENGTHS, **TOP}),

@@ -202,14 +202,14 @@ def _directed_graphs(graph: Graph, kind: str, matrices: tuple[Matrix, ...], call
 def _graph(graph: Graph, kind: str, matrix: Matrix, call: Call) -> Graph:
     """Undirected if the call ignores directions. The best of each vertex (`top`) and pairs given in one direction stay
     directed. Values of both directions differ only by rounding. Betweenness from some sources is the mean of both
-    directions, as in NetworkX."""
+    directions, normalized their sum, as in NetworkX."""
     pairs = call.arguments.get("pairs")
     one_way = call.arguments.get("top") is not None or (pairs is not None and type(graph)(pairs).directed)
     if one_way or not call.undirected:
         return _directed_graph(graph, kind, matrix, call)
     if kind == "value per edge":
         both = matrix.ewise_add(matrix.T, "plus").new()
-        both << both.apply("times", right=0.5)
+        both << both.apply("times", right=1.0 if call.arguments.get("normalized") else 0.5)
     else:
         both = edges.both_ways(matrix)
     return _undirected_graph(graph, kind, both, call)

@@ -24,7 +24,7 @@ from .. import _loops as loops
 from .._algorithm import algorithm
 from .._parts import index_range, transposed
 from .bfs import bfs_levels
-from .sssp import distances_until, facts_of, sssp, weights_of
+from .sssp import distances_until, facts_of, lengths_of, sssp
 
 
 @algorithm(answer=("walks", "value per walk"), weighted=True)
@@ -42,7 +42,7 @@ def k_shortest_paths(A, source, target, k, *, gb=None):
     n = A.nrows
     source, target = check.vertex(gb, "source", source, n), check.vertex(gb, "target", target, n)
     k = check.count(gb, "k", k, "k is the number of paths")
-    A = _lengths(A, gb)
+    A = lengths_of(A, gb)
     # ahead = diag(the distance from each vertex to the target)
     ahead = sssp(loops.cached(transposed, A, gb), target, gb=gb).diag()
     waiting, found = [_Candidate(0, [source], [])], []
@@ -64,21 +64,6 @@ def k_shortest_paths(A, source, target, k, *, gb=None):
     P = gb.Matrix.from_coo(rows, columns, vertices, gb.dtypes.INT64, nrows=len(paths), ncols=width)
     lengths = [candidate.length for candidate in found]
     return P, gb.Vector.from_coo(list(range(len(paths))), lengths, A.dtype, size=len(paths))
-
-
-def _lengths(A, gb):
-    """The weights in the dtype of distances, 1 for BOOL. InvalidValue for negative weights, NaN, and too long paths."""
-    dtypes = gb.dtypes
-    if A.dtype == dtypes.BOOL:
-        return A.apply(gb.unary.one[dtypes.INT64]).new()
-    lowest, _, bound = weights_of(A, gb)
-    check.no_nan(gb, "A", lowest >= 0, "values of 0 or more", lowest)
-    if bound >= 2**62:
-        raise gb.exceptions.InvalidValue(
-            f"argument A: expected integers whose sum over {2 * A.nrows} edges stays below 2^63, got larger ones. "
-            "Hint: convert with A.dup(float)."
-        )
-    return A.dup(A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64)
 
 
 class _Candidate:
@@ -190,7 +175,7 @@ def all_shortest_paths(A, source, target, *, gb=None):
     """
     n, INT64 = A.nrows, gb.dtypes.INT64
     source, target = check.vertex(gb, "source", source, n), check.vertex(gb, "target", target, n)
-    A = _lengths(A, gb)
+    A = lengths_of(A, gb)
     d, _ = distances_until(A, source, [target], None, None, gb)
     # T = A<d[i] + A[i, j] == d[j]>
     distance, reached = d.to_dense(0), d.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)

@@ -159,6 +159,21 @@ def weights_of(A, gb):
     return lowest, mean, bound
 
 
+def lengths_of(A, gb):
+    """The weights in the dtype of distances, 1 for BOOL. InvalidValue for negative weights, NaN, and too long paths."""
+    dtypes = gb.dtypes
+    if A.dtype == dtypes.BOOL:
+        return A.apply(gb.unary.one[dtypes.INT64]).new()
+    lowest, _, bound = weights_of(A, gb)
+    check.no_nan(gb, "A", lowest >= 0, "values of 0 or more", lowest)
+    if bound >= 2**62:
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected integers whose sum over {2 * A.nrows} edges stays below 2^63, got larger ones. "
+            "Hint: convert with A.dup(float)."
+        )
+    return A.dup(A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64)
+
+
 def facts_of(A, gb):
     """The lowest weight, the mean magnitude, and an upper bound of integer path lengths (of walks of n edges whose
     first edges are a shortest path); 0 for floats. InvalidValue for NaN and -infinity.
