@@ -64,6 +64,7 @@ JOINED = Refusal(
     "a custom `multigraph_weight`",
     lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
 )
+ORDER = _not_none("topo_order", "a given `topo_order`")
 GIVEN = _not_none("sp", "precomputed distances (`sp`)")
 MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
@@ -127,6 +128,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "node_expansion"),
     ("components", HEAVY, "descendants ancestors"),
     ("components", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
+    ("components", SEARCH, "dag_longest_path", WEIGHT, ORDER),
+    ("components", SEARCH, "dag_longest_path_length", WEIGHT),
     ("shortest_paths", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("shortest_paths", HEAVY, "diameter radius center periphery", WEIGHT),
     ("operators", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball

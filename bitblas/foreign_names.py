@@ -69,8 +69,15 @@ strongly_connected_components() has the strong component of each vertex | number
 minimum_spanning_forest() has the edges of least weight that connect what is connected | minimum_spanning_tree
     minimum_spanning_edges spanning_tree mst kruskal prim
 topological_levels() orders the vertices of a graph without cycles | topological_sort topological_sorting
-    topological_order topological_generations is_directed_acyclic_graph is_dag dag_longest_path
-    dag_longest_path_length
+    topological_order topological_generations is_directed_acyclic_graph is_dag
+dag_longest_path() has a longest path of a graph without cycles, and its length | dag_longest_path_length
+    longest_path
+k_shortest_paths(source, target, k) has the shortest paths without repeated vertices | shortest_simple_paths yen
+    get_k_shortest_paths
+all_shortest_paths(source, target) has all shortest paths between two vertices | get_all_shortest_paths
+biconnected_components() has the biconnected component of each edge | is_biconnected blocks bicomponents
+articulation_points() has the vertices whose removal disconnects a component | cut_vertices articulations
+bridges() has the edges whose removal disconnects a component | has_bridges cut_edges
 maximum_flow(source, sink) has the value of the flow and the flow along each edge | max_flow maxflow
     maximum_flow_value max_flow_value
 minimum_cut(source, sink) has the value of the cut and its sides | min_cut mincut minimum_cut_value st_mincut
@@ -114,7 +121,7 @@ _OWN = {call.partition("(")[0]: (call, does) for call, does in ALGORITHMS.values
 # Algorithms of other libraries that bitblas lacks, with the nearest equivalent ("": none).
 ABSENT = _table(
     """
-| bridges has_bridges articulation_points biconnected_components line_graph linegraph complement transitive_closure
+| line_graph linegraph complement transitive_closure
     transitive_reduction simple_cycles cycle_basis find_cliques cliques max_clique is_isomorphic isomorphic
     isomorphism girvan_newman rich_club rich_club_coefficient preferential_attachment edge_connectivity
     node_connectivity vertex_connectivity is_planar planarity all_simple_paths steiner_tree eulerian_circuit
@@ -123,7 +130,7 @@ ABSENT = _table(
 bfs_parents(source) is a breadth-first search | dfs dfs_tree dfs_edges dfs_preorder_nodes dfs_postorder_nodes
     dfs_predecessors depth_first_order depth_first_search
 spectral_layout() and spring_layout() have positions | circular_layout random_layout shell_layout
-sssp_tree(source) has one shortest path to each vertex | all_shortest_paths astar_path k_shortest_paths
+sssp_tree(source) has one shortest path to each vertex | astar_path
 strongly_connected_components() has vertices on a common cycle | find_cycle cycles has_cycle is_acyclic
 all_pairs_distances() has what it is computed from | average_shortest_path_length wiener_index average_path_length
     global_efficiency local_efficiency
@@ -143,12 +150,12 @@ neighbors(name) lists the vertices at the other end of the out-edges of a vertex
     has_successor adj adjacency neighbours neighborhood get_adjlist
 Graph(g.matrix.T.new(), g.labels, directed=True).neighbors(name) lists the vertices at the other end of the in-edges
     of a vertex | predecessors pred in_neighbors has_predecessor
-Graph(g.matrix.T.new(), g.labels, directed=True) is the graph with all edges reversed | reverse reversed transpose T
+reverse() is the graph with all edges reversed | reversed transpose T
 to_dataframe() lists the edges | edges out_edges in_edges es edge_list edgelist view_edge_list get_edgelist incident
     get_edge_dataframe edge
 vertices has the names of the vertices | nodes node vs nodes_iter vertex_names names nbunch_iter get_vertex_dataframe
 name in g says whether there is such a vertex | has_node has_vertex contains
-len(g) is the number of vertices | number_of_nodes number_of_vertices order num_nodes num_vertices vcount n n_nodes
+len(g) is the number of vertices | number_of_vertices order num_nodes num_vertices vcount n n_nodes
     nnodes nrows ncols
 number_of_edges() is the number of edges | size num_edges ecount m n_edges nedges nnz nvals edge_count
 len(g) is the number of vertices, number_of_edges() that of edges; g.matrix.shape is that of the matrix | shape info
@@ -163,7 +170,6 @@ Graph(g.matrix, g.labels, directed=True) counts each direction as an edge | to_d
 to_undirected() has each edge both ways | as_undirected symmetrize symmetrise
 a Graph is never changed and needs no copy; Graph(g.matrix.dup(), g.labels, directed=g.directed) copies the matrix |
     copy dup
-number_of_edges() and len(g) give it | density
 matrix[g.vertex(a), g.vertex(b)].value is the weight of an edge | weight weights get_edge_data get_eid edge_weight
 Graph(g.matrix, names, directed=g.directed) has other names | relabel rename relabel_nodes set_labels
     convert_node_labels_to_integers

@@ -139,6 +139,8 @@ CALLS = {
         c(c.one(2), weight="weight", method="bellman-ford")],
     "all_shortest_paths": lambda c: [*PAIR(c), c(*c.at(2, 5), weight="weight"), c(*c.at(0, 1), method="magic"),
         c(*c.at(1, 4), weight="weight", method="bellman-ford"), c(*c.at(0, 1), weight="weight", method="magic")],
+    **dict.fromkeys(["dag_longest_path", "dag_longest_path_length"],
+        lambda c: [*WEIGHTS(c), c("nothing", 2.5), c(weight=None)]),
     "single_source_shortest_path_length": lambda c: [*SOURCE(c), c(c.one(1), 1)],
     "all_pairs_shortest_path_length": lambda c: [c(), c(cutoff=1)],
     "single_source_dijkstra_path_length": lambda c: [*SOURCE(c), c(c.one(1), 7)],

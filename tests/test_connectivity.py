@@ -30,6 +30,7 @@ from bitblas.algorithms import (
     biconnected_components,
     bridges,
     condensation,
+    dag_longest_path,
     strongly_connected_components,
     topological_levels,
 )
@@ -110,6 +111,33 @@ class Programs:
 
 class More:
     """What compiles much: on python-graphblas, and on bitblas in slow tests."""
+
+    @few(("directed_dag", "loop"), LEVELLED)
+    def test_longest_path(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        for dtype, low in (("INT16", -5), ("FP32", 0), ("BOOL", 1)):
+            weights = graph.integers(low, 5) if dtype != "BOOL" else np.ones(len(graph.rows), int)
+            A = matrix(gb, graph, weights, dtype)
+            G = nx.DiGraph(networkx(graph, weights))
+            if not nx.is_directed_acyclic_graph(G):
+                with pytest.raises(
+                    gb.exceptions.InvalidValue, match="argument A: expected an acyclic graph, got one with"
+                ):
+                    dag_longest_path(A, gb=gb)
+                continue
+            path, length = dag_longest_path(A, gb=gb)
+            assert length == nx.dag_longest_path_length(G) and type(length) is (float if dtype == "FP32" else int)
+            assert length == sum(G[u][v]["weight"] for u, v in pairwise(path)) and path
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_longest_path_of_random_graphs(self, gb, seed):
+        nx = pytest.importorskip("networkx")
+        i, j = np.sort(np.random.default_rng(seed).integers(0, 60, (2, 150)), axis=0)
+        graph = Graph.of(60, [(u, v) for u, v in zip(i, j, strict=True) if u != v])
+        weights = graph.integers(-3, 6)
+        path, length = dag_longest_path(matrix(gb, graph, weights, "INT8"), gb=gb)
+        G = networkx(graph, weights)
+        assert length == nx.dag_longest_path_length(G) == sum(G[u][v]["weight"] for u, v in pairwise(path))
 
     @few_graphs
     def test_condensation(self, gb, graph):

@@ -236,7 +236,7 @@ def test_a_fallback_is_said_once(told, no_cache_warning):
 def test_the_table_is_what_networkx_is_told():
     told_ = info.get_info()
     assert set(told_["functions"]) == set(TABLE) and told_["default_config"] == {"min_edges": info.MIN_EDGES}
-    assert "Left to NetworkX: weights." in told_["functions"]["betweenness_centrality"]["additional_docs"]
+    assert "Left to NetworkX: a callable `weight`." in told_["functions"]["betweenness_centrality"]["additional_docs"]
     known = nx.utils.backends._registered_algorithms
     for name in TABLE:
         assert name in known and callable(getattr(interface.backend, name)), name

@@ -390,6 +390,10 @@ def levels(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     return {"levels": int(found.max(initial=-1)) + 1, "on or behind cycles": v.size - v.nvals}
 
 
+def longest(graph: Graph, answer: tuple[list[int], float], args: argparse.Namespace) -> Summary:
+    return {"length": answer[1], "path": [graph.label(v) for v in answer[0]]}
+
+
 def forest(graph: Graph, F: Matrix, args: argparse.Namespace) -> Summary:
     tree = upper(F)
     return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": exact_sum(host_coo(tree)[2])}

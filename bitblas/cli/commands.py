@@ -205,6 +205,8 @@ LISTED = (
     ),
     Command("topological", "topological levels: every edge leads to a higher level", "topological_levels",
             say.levels, options=FIRST),
+    Command("longest-path", "a longest path of a graph without cycles; edges without weights count 1",
+            "dag_longest_path", say.longest),
     Command(
         "msf", "minimum spanning forest",
         "minimum_spanning_forest", say.forest, aliases=("forest",),

@@ -99,7 +99,7 @@ def of_class(name: str) -> Method:
             answer = program(*bound.args, **bound.kwargs)
         except (GraphblasException, TypeError) as error:
             raise _by_name(graph, error) from None
-        if facts.graph == "acyclic":
+        if name == "topological_levels":
             _check_acyclic(graph, answer)
         call = Call(bound.arguments, undirected=facts.undirected or not graph.directed)
         if len(facts.answer) == 1:

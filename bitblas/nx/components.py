@@ -10,8 +10,9 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import algorithms
+from bitblas.exceptions import InvalidValue
 
-from .arrays import Edge, Node
+from .arrays import Edge, Node, Number, Refused
 from .graph import Graph
 from .searches import distances, entries, host, reachable_nodes, require_node
 
@@ -274,3 +275,25 @@ def has_cycle(G: Graph) -> bool:
 
 def is_directed_acyclic_graph(G: Graph) -> bool:
     return G.directed and not has_cycle(G)
+
+
+def dag_longest_path(
+    G: Graph, weight: str = "weight", default_weight: float = 1, topo_order: object = None
+) -> list[Node]:
+    return G.nodes_at(np.array(_longest(G, weight, default_weight)[0], np.int64))
+
+
+def dag_longest_path_length(G: Graph, weight: str = "weight", default_weight: float = 1) -> Number:
+    return _longest(G, weight, default_weight)[1]
+
+
+def _longest(G: Graph, weight: str, default: float) -> tuple[list[int], Number]:
+    """The nodes and the length of a longest path. Of parallel edges, the longest counts."""
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    try:
+        return algorithms.dag_longest_path(G.matrix(weight, "max", default))
+    except InvalidValue as error:
+        if "acyclic" in str(error):
+            raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration") from None
+        raise Refused(str(error)) from None
