@@ -72,7 +72,7 @@ def betweenness_centrality(
             found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
             D = found["dependencies"]
         else:
-            D = _by_length(*lengths, some[0], gb)[0]
+            D = _by_length(lengths, some[0], gb)[0]
         c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
         if endpoints:
             # each path counts at its target, and at its source
@@ -114,7 +114,7 @@ def edge_betweenness_centrality(
     e, logs = i * 0.0, False
     for source in sources if lengths else ():
         # e[i, j] += p[i] / p[j] (1 + d[j]) at tight edges
-        D, P, tight, logarithms = _by_length(*lengths, source, gb)
+        D, P, tight, logarithms = _by_length(lengths, source, gb)
         d, p, u, v = D.to_dense(0.0), P.to_dense(1.0), i[tight], j[tight]
         e[tight] += (EULER ** (p[u] - p[v]) if logarithms else p[u] / p[v]) * (1 + d[v])
         loops.report(total=len(sources))
@@ -290,10 +290,11 @@ def _lengths(A, weighted, gb):
     return A, i, j, w
 
 
-def _by_length(A, i, j, w, source, gb):
+def _by_length(lengths, source, gb):
     """The dependencies of the source on each vertex that it reaches, the numbers of shortest paths, which edges are
     tight, and whether the numbers are logarithms.
     """
+    A, i, j, w = lengths
     n = A.nrows
     with loops.silenced():
         far = sssp(A, source, gb=gb)

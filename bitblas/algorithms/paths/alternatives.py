@@ -45,7 +45,7 @@ def k_shortest_paths(A, source, target, k, *, gb=None):
     A = lengths_of(A, gb)
     # ahead = diag(the distance from each vertex to the target)
     ahead = sssp(loops.cached(transposed, A, gb), target, gb=gb).diag()
-    waiting, found = [_Candidate(0, [source], [])], []
+    waiting, found = [_Candidate(0, [source], [])], list[_Candidate]()
     if source != target:
         waiting = _deviations(A, ahead, waiting[0], target, None, gb)
     while waiting and len(found) < k:
