@@ -94,6 +94,8 @@ maximal_matching() has the partner of each vertex | max_weight_matching min_weig
 maximum_matching() has the partner of each vertex of a bipartite graph | maximum_bipartite_matching
     hopcroft_karp_matching hopcroft_karp
 maximal_independent_set() has vertices of which no two are adjacent | mis independent_set
+dominating_set() has vertices from which all others have an edge | minimum_dominating_set min_weighted_dominating_set
+    min_dominating_set
 bipartite_sides() has the side of each vertex, or refuses a graph that is not bipartite | is_bipartite bipartite_color
 bipartite_projection(vertices) connects vertices of one side that share a neighbor | projected_graph
     weighted_projected_graph

@@ -81,6 +81,7 @@ OTHERS = {
     "louvain --weighted": {"communities": 4, "largest": 2},
     "leiden": {"communities": 3, "largest": 3},
     "markov": {"communities": 2, "largest": 5},
+    "dominating": {"members": 3},
     "matching": {"edges": 2, "vertices": 4},
     "flow --sink 3": {"value": 4, "edges": 5},
     "cut --sink 4": {"value": 0, "on the source's side": 5},

@@ -268,6 +268,8 @@ LISTED = (
         "mis", "a maximal independent set", "maximal_independent_set", say.entries("members"),
         options=SEED, writes=MEMBERS,
     ),
+    Command("dominating", "a small dominating set: each vertex is a member, or has an edge from one", "dominating_set",
+            say.entries("members"), options=SEED, writes=MEMBERS),
     Command("coloring", "greedy coloring: colors from 0, different for neighbours",
             "coloring color_classes", say.classes("colors"), options=SEED),
     Command("matching", "a maximal matching",
