@@ -248,6 +248,7 @@ def every() -> list[Program]:
         _program("node2vec_walks", p=0.5, q=2),
         _program("spectral_layout", near=1e-6, call=lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb)),
         _program("spring_layout", effort=SQUARE, near=1e-6, rounds=2),
+        _program("forceatlas2_layout", effort=SQUARE, near=1e-6, rounds=2),
     ]
     first = [*programs(), *listed]
     compared = {*COMPARED.values(), *(program.name for program in first), "diameter_bounds", "modularity"}

@@ -107,7 +107,8 @@ cosine() has a similarity of two vertices | cosine_similarity
 random_walks(starts, length) has paths of random steps | random_walk uniform_random_walks
 node2vec_walks(starts, length) has biased random walks | node2vec node2vec_random_walks biased_random_walks
 sample_neighbors(starts, counts) has some neighbors of each vertex | uniform_neighbor_sample neighbor_sample
-spring_layout() has positions of the vertices | fruchterman_reingold_layout force_atlas2 layout kamada_kawai_layout
+spring_layout() has positions of the vertices | fruchterman_reingold_layout layout kamada_kawai_layout
+forceatlas2_layout() has positions that show communities | force_atlas2 forceatlas2
 diameter() is the greatest distance | get_diameter
 eccentricity() has the greatest distance from each vertex; its smallest value is the radius | radius center periphery
 square_clustering() has the share of closed squares at each vertex | squares

@@ -191,6 +191,32 @@ def erdos_renyi_graph(n: Any, p: Any, *, directed: bool = False, seed: Any = Non
 @overload
 def erdos_renyi_graph(n: Any, p: Any, *, directed: bool = False, seed: Any = None, gb: Any) -> Any: ...
 @overload
+def forceatlas2_layout(
+    A: Any,
+    *,
+    weighted: bool = False,
+    rounds: int = 100,
+    scaling_ratio: float = 2.0,
+    gravity: float = 1.0,
+    jitter_tolerance: float = 1.0,
+    linlog: bool = False,
+    seed: Any = None,
+    gb: None = None,
+) -> Matrix: ...
+@overload
+def forceatlas2_layout(
+    A: Any,
+    *,
+    weighted: bool = False,
+    rounds: int = 100,
+    scaling_ratio: float = 2.0,
+    gravity: float = 1.0,
+    jitter_tolerance: float = 1.0,
+    linlog: bool = False,
+    seed: Any = None,
+    gb: Any,
+) -> Any: ...
+@overload
 def grid_graph(height: Any, width: Any, *, gb: None = None) -> Matrix: ...
 @overload
 def grid_graph(height: Any, width: Any, *, gb: Any) -> Any: ...

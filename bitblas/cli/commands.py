@@ -41,6 +41,7 @@ def count(text: str) -> int:
 
 
 SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
+LAYOUTS = ("spectral", "spring", "forceatlas2")
 MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "show and write only the N largest"}}
 FIRST = {"--top": {"type": count, **TOP_OPTION}}
@@ -311,11 +312,11 @@ LISTED = (
         },
     ),
     Command(
-        "layout", "vertex coordinates for drawing", "spectral_layout spring_layout",
-        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: args.by == "spring",
+        "layout", "vertex coordinates for drawing", " ".join(f"{name}_layout" for name in LAYOUTS),
+        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: LAYOUTS.index(args.by),
         writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
         options={
-            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
+            "--by": {"choices": LAYOUTS, "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
         },
     ),
 )  # fmt: skip
