@@ -134,6 +134,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths", HEAVY, "diameter radius center periphery", WEIGHT),
     ("operators", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("community", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
+    ("community", HEAVY, "max_flow_min_cost", MULTIGRAPH),
     ("community", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("community", SCAN, "is_negatively_weighted", ONE_EDGE),
     ("centrality", HEAVY, "hits"),

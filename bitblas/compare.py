@@ -163,6 +163,13 @@ def _next(A: Any, vertex: int) -> int:
     return int(vertex + 1) % int(A.nrows)
 
 
+def _cheapest(A: Any, source: int, gb: ModuleType) -> int:
+    """The cost of a flow in which the cost of an edge is its capacity."""
+    from . import algorithms
+
+    return int(algorithms.minimum_cost_flow(A, A, source, _next(A, source), gb=gb)[1])
+
+
 def _few_pairs(A: Any, gb: ModuleType) -> AnyMatrix:
     starts = _spread(A, FEW)
     return gb.Matrix.from_coo(starts, [_next(A, v) for v in starts], True, nrows=A.nrows, ncols=A.nrows)
@@ -239,6 +246,7 @@ def every() -> list[Program]:
         _program("condensation", call=lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1]),
         _program("square_clustering", effort=SQUARE),
         _program("k_truss", k=4),
+        Program("minimum_cost_flow", "weighted", _cheapest, _summary),
         _program("louvain", near=1e-2, call=_quality(a.louvain)),
         _program("leiden", near=1e-2, call=_quality(a.leiden)),
         _program("markov_clustering", effort=SQUARE),

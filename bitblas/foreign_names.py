@@ -80,6 +80,8 @@ articulation_points() has the vertices whose removal disconnects a component | c
 bridges() has the edges whose removal disconnects a component | has_bridges cut_edges
 maximum_flow(source, sink) has the value of the flow and the flow along each edge | max_flow maxflow
     maximum_flow_value max_flow_value
+minimum_cost_flow(costs, source, sink) has the cheapest maximum flow | max_flow_min_cost min_cost_flow mincost_flow
+    network_simplex min_cost_flow_cost
 minimum_cut(source, sink) has the value of the cut and its sides | min_cut mincut minimum_cut_value st_mincut
     minimum_edge_cut
 louvain() has the community of each vertex | louvain_communities community_multilevel best_partition community_louvain

@@ -103,6 +103,9 @@ CALLS = {
     "edge_betweenness_centrality": lambda c: [c(), c(normalized=False), c(k=5, seed=2), c(4, False, seed=1),
         c(weight="weight"), c(k=5, seed=2, weight="weight")],
     "louvain_communities": lambda c: [c(resolution=1e-9), c(resolution=1e9)],  # all in one, each alone
+    "max_flow_min_cost": lambda c: [c(*c.at(0, 5), capacity="weight"),
+        c(*c.at(2, 1), capacity="weight", weight="nothing"), c(*c.at(1, 1), capacity="weight"),
+        c("nowhere", c.one(1)), c(*c.at(0, 5))],
     **dict.fromkeys(["maximum_flow", "maximum_flow_value", "minimum_cut", "minimum_cut_value"],
         lambda c: [*PAIR(c), c(*c.at(2, 5), capacity="weight"), c(*c.at(1, 5), flow_func=len)]),
     **dict.fromkeys(["single_source_dijkstra", "single_source_bellman_ford"], lambda c: [*SOURCE(c), *PAIR(c)]),

@@ -44,7 +44,7 @@ def called(name, gb, A, n=34, **options):
     """The program of that name on A, with its arguments."""
     program = getattr(al, name)
     parameters = inspect.signature(program).parameters.values()
-    values = NEEDED | {"sink": n - 1, "target": n - 1, "pairs": A, "labels": gb.Vector.from_scalar(0, n)}
+    values = NEEDED | {"sink": n - 1, "target": n - 1, "pairs": A, "costs": A, "labels": gb.Vector.from_scalar(0, n)}
     needed = (values[p.name] for p in parameters if p.name in values and p.default is p.empty)
     return program(A, *needed, gb=gb, **options)
 

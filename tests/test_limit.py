@@ -239,6 +239,7 @@ def call(name, A):
     program = getattr(algorithms, name)
     given = {key: value for key, value in GIVEN.items() if key in inspect.signature(program).parameters}
     special = {
+        "minimum_cost_flow": {"source": 0, "sink": 399, "costs": A.dup(int)},
         "distances_of_pairs": {"pairs": gb.Matrix.from_coo([0, 5], [1, 2], True, nrows=A.nrows, ncols=A.nrows)},
         "modularity": {"labels": gb.Vector.from_dense(np.zeros(A.nrows, np.int64))},
         "katz_centrality": {"alpha": 0.001},

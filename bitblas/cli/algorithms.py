@@ -29,6 +29,7 @@ from ..graph.edges import both_ways
 from ..io import Graph, host_coo
 from . import output
 from .input import Fault, communities, facts, load, sources, undirected, vertex
+from .input import costs as costs_of_file
 from .input import pairs as pairs_of_file
 from .output import Ticker, Timer, largest
 
@@ -172,6 +173,8 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
         return sources(graph, given, "--source")
     if name in ("sink", "center", "to", "target"):
         return vertex(graph, given, f"--{name}")
+    if name == "costs":
+        return costs_of_file(graph, given)
     if name == "pairs":
         return pairs_of_file(graph, given)
     if name in ("sources", "starts", "vertices", "targets") and given is not None:

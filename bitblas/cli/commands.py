@@ -146,6 +146,15 @@ LISTED = (
         part=lambda args: 1, options={**SOURCE, **SINK}, writes=f"the flow on each edge: {EDGES}",
     ),
     Command(
+        "cheapest-flow", "the cheapest maximum flow between two vertices; values are capacities", "minimum_cost_flow",
+        lambda graph, answer, args: {"value": answer[0], "cost": answer[1], "edges": answer[2].nvals},
+        part=lambda args: 2, writes=f"the flow on each edge: {EDGES}",
+        options={
+            **SOURCE, **SINK,
+            "--costs": {"required": True, "metavar": "FILE", "help": "two vertices and a cost per line"},
+        },
+    ),
+    Command(
         "cut", "minimum cut between two vertices; values are capacities", "minimum_cut",
         lambda graph, answer, args: {"value": answer[0], "on the source's side": int(host_coo(answer[1])[1].sum())},
         part=lambda args: 1, options={**SOURCE, **SINK},

@@ -209,6 +209,8 @@ def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
         return check_weighted(value, graph.attributes)
     if value is None or hasattr(value, "nvals"):
         return value
+    if argument == "costs":
+        return graph.by(value).matrix
     if argument in (*VERTEX, *VERTICES):
         numbers = _vertex_numbers(graph, value)
         return [numbers] if argument in VERTICES and isinstance(numbers, int) else numbers
