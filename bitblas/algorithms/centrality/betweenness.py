@@ -284,6 +284,7 @@ def _lengths(A, weighted, gb):
     """The graph, its rows, columns and lengths as arrays; None if all edges have length 1."""
     if not check.flag("weighted", weighted) or A.dtype == gb.dtypes.BOOL:
         return None
+    check.memory(A, f"betweenness: paths along {A.nvals} edges with lengths", 64 * A.nvals)
     A = lengths_of(A, gb)
     i, j, w = A.to_coo()
     check.no_nan(gb, "A", not (w <= 0).any(), "values above 0", w.min() if len(w) else 0)
