@@ -63,8 +63,8 @@ def dag_longest_path(A, *, gb=None):
 
     A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. gb: the library, bitblas if
     None.
-    Returns a list of Python ints, the vertices of a longest path in order, any one of several; a single vertex if no
-    path has a length above 0, none if n is 0; and the length, a float if A is FP32 or FP64, else an int.
+    Returns a list of Python ints, and a Python int or float: the vertices of a longest path in order, any one of
+    several, and its length. The path is a single vertex if none has a length above 0, and empty if n is 0.
     Raises InvalidValue (A has a cycle; a weight is NaN or -infinity; integer weights for which a path may exceed 2^63),
     DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """

@@ -24,15 +24,15 @@ from .max_flow import maximum_flow
 MOST = 2**62  # capacities and path costs below this can be added
 
 
-@algorithm(answer=("number", "number", "flow per edge"), weighted=True, arrays=(16, 64))
+@algorithm(answer=("count", "count", "flow per edge"), weighted=True, arrays=(16, 64))
 def minimum_cost_flow(A, costs, source, sink, *, gb=None):
     """The cheapest maximum flow from a source to a sink: its value, its cost, and the flow along each edge.
 
     A: Matrix, n x n, integers or BOOL: capacities, 0 or more; those of a BOOL matrix are 0 and 1. costs: Matrix, n x n,
     integers: the cost of one unit along each edge; edges without an entry are free. source, sink: int, two different
     vertices. gb: the library, bitblas if None.
-    Returns the value and the cost, Python ints, and a Matrix, INT64, n x n: the positive flows along edges. If several
-    flows are optimal it is one of them.
+    Returns two Python ints, the value and the cost, and a Matrix, INT64, n x n: the positive flows along edges. If
+    several flows are optimal it is one of them.
     Raises InvalidValue (capacities or costs that are floats, a capacity below 0, capacities or costs of paths of 2^62
     or more, a cycle of negative cost that can be reached from the source, source equals sink), DimensionMismatch (A not
     square, or costs not of its shape), IndexOutOfBound (source or sink out of range), TypeError (wrong types).
