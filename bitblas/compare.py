@@ -244,6 +244,7 @@ def every() -> list[Program]:
         _program("closeness_centrality", effort=SQUARE),
         _program("harmonic_centrality", effort=SQUARE),
         _program("condensation", call=lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1]),
+        _program("dag_longest_path", call=lambda A, s, gb: a.dag_longest_path(_upper(A, gb), gb=gb)[1]),
         _program("square_clustering", effort=SQUARE),
         _program("k_truss", k=4),
         Program("minimum_cost_flow", "weighted", _cheapest, _summary),

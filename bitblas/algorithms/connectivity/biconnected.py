@@ -28,14 +28,16 @@ def biconnected_components(A, *, gb=None):
     """The biconnected component of each edge: two edges are in one if a cycle without repeated vertices has both.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Matrix, INT64, n x n, with the structure of A without self loops: component numbers from 0. A bridge is a
-    component of one edge; an articulation point is in several components.
+    Returns a Matrix, INT64, n x n, with the structure of A without self loops: component numbers from 0, in the order
+    of their first entries. A bridge is a component of one edge; an articulation point is in several components.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     i, j, label = _labels(A, gb)
-    # number[c] = the count of used labels up to c, less 1
-    used = gb.Vector.from_coo(label, 1, gb.dtypes.INT64, size=A.nrows).to_dense(0)
-    return gb.Matrix.from_coo(i, j, (used.cumsum() - 1)[label], gb.dtypes.INT64, nrows=A.nrows, ncols=A.nrows)
+    # first[c] = the first entry of component c; number = the count of first entries up to that, less 1
+    entry = index_range(len(label), gb)
+    first = gb.Vector.from_coo(label, entry, gb.dtypes.INT64, size=A.nrows, dup_op=gb.binary.min).to_dense(0)[label]
+    number = (first == entry).cumsum() - 1
+    return gb.Matrix.from_coo(i, j, number[first], gb.dtypes.INT64, nrows=A.nrows, ncols=A.nrows)
 
 
 @algorithm(graph="undirected", answer="value per vertex", arrays=(120, 64))
