@@ -72,7 +72,9 @@ def test_two_columns_run(library):
             found = list(map(sorted, found))
         if type(found[0]) is type(found[1]):
             alike += 1
-            assert found[1] == (pytest.approx(found[0], rel=1e-4) if isinstance(found[0], (dict, float)) else found[0]), row
+            assert found[1] == (
+                pytest.approx(found[0], rel=1e-4) if isinstance(found[0], (dict, float)) else found[0]
+            ), row
     assert alike >= 10 or library != "NetworkX"
 
 

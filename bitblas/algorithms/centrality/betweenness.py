@@ -323,13 +323,8 @@ def _by_length(lengths, source, gb):
 def _along(T, levels, source, logs, gb):
     """Both sweeps along the graph T, whose vertices after the source are on these levels."""
     binary, FP64, plus = gb.binary, gb.dtypes.FP64, gb.monoid.plus
-    one, plus_first, plus_second, times, divided = (
-        1.0,
-        gb.semiring.plus_first,
-        gb.semiring.plus_second,
-        binary.times,
-        binary.truediv,
-    )
+    plus_first, plus_second = gb.semiring.plus_first, gb.semiring.plus_second
+    one, times, divided = 1.0, binary.times, binary.truediv
     if logs:
         total = gb.monoid.numpy.logaddexp
         plus_first = gb.semiring.register_anonymous(total, binary.first)
