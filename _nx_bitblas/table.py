@@ -56,7 +56,6 @@ def _not_none(name: str, text: str) -> Refusal:
 
 
 WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
-WEIGHTED = _not_none("weight", "weights")
 SORTED = _not_none("sort_neighbors", "`sort_neighbors`")
 BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
 NEIGHBOURS = _not_none("neighbors", "a custom `neighbors`")
@@ -65,6 +64,7 @@ JOINED = Refusal(
     "a custom `multigraph_weight`",
     lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
 )
+ORDER = _not_none("topo_order", "a given `topo_order`")
 GIVEN = _not_none("sp", "precomputed distances (`sp`)")
 MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
@@ -99,8 +99,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("components", SEARCH, "color"),
     ("components", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("community", SCAN, "node_boundary"),
-    ("centrality", HEAVY, "betweenness_centrality", WEIGHTED),
-    ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
+    ("centrality", HEAVY, "betweenness_centrality", WEIGHT),
+    ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHT, MULTIGRAPH),
     ("centrality", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
     ("centrality", HEAVY, "eigenvector_centrality", WEIGHT),
     ("centrality", HEAVY, "katz_centrality", WEIGHT),
@@ -114,6 +114,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", HEAVY, "leiden_communities", LEVELS, DIRECTED, WEIGHT),
     ("components", HEAVY, "connected_components number_connected_components is_connected"),
     ("components", SEARCH, "node_connected_component"),
+    ("components", HEAVY, "biconnected_components articulation_points"),
+    ("components", HEAVY, "bridges", MULTIGRAPH),
     ("components", HEAVY, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
     ("components", HEAVY, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
     ("components", SEARCH, "is_strongly_connected", UNDIRECTED),
@@ -126,10 +128,13 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "node_expansion"),
     ("components", HEAVY, "descendants ancestors"),
     ("components", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
+    ("components", SEARCH, "dag_longest_path", WEIGHT, ORDER),
+    ("components", SEARCH, "dag_longest_path_length", WEIGHT),
     ("shortest_paths", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("shortest_paths", HEAVY, "diameter radius center periphery", WEIGHT),
     ("operators", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("community", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
+    ("community", HEAVY, "max_flow_min_cost", MULTIGRAPH),
     ("community", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("community", SCAN, "is_negatively_weighted", ONE_EDGE),
     ("centrality", HEAVY, "hits"),
@@ -146,6 +151,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths", SCAN, "has_path"),  # NetworkX searches from both ends
     ("shortest_paths", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths", ROUTE, "shortest_path_length", WEIGHT),
+    ("shortest_paths", SEARCH, "all_shortest_paths", WEIGHT),
     ("shortest_paths", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
     ("shortest_paths", HEAVY, "single_source_shortest_path single_target_shortest_path"),
     ("shortest_paths", HEAVY, "all_pairs_shortest_path"),
@@ -175,7 +181,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, SCAN, "efficiency"),  # as `has_path`
     (OWN, SEARCH, "google_matrix tournament_matrix sets"),
     (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
-    (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
+    (OWN, HEAVY, "k_core k_shell k_crust k_corona is_biconnected"),
+    (OWN, HEAVY, "has_bridges", MULTIGRAPH),
     (OWN, ROUTE, "shortest_path single_source_dijkstra", WEIGHT),
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),

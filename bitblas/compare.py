@@ -159,6 +159,22 @@ def _quality(find: Callable[..., Answer]) -> Call:
     return lambda A, source, gb: algorithms.modularity(A, find(A, gb=gb), gb=gb)
 
 
+def _next(A: Any, vertex: int) -> int:
+    return int(vertex + 1) % int(A.nrows)
+
+
+def _cheapest(A: Any, source: int, gb: ModuleType) -> int:
+    """The cost of a flow in which the cost of an edge is its capacity."""
+    from . import algorithms
+
+    return int(algorithms.minimum_cost_flow(A, A, source, _next(A, source), gb=gb)[1])
+
+
+def _few_pairs(A: Any, gb: ModuleType) -> AnyMatrix:
+    starts = _spread(A, FEW)
+    return gb.Matrix.from_coo(starts, [_next(A, v) for v in starts], True, nrows=A.nrows, ncols=A.nrows)
+
+
 def _spread(A: Any, count: int) -> list[int]:
     return [k * A.nrows // count for k in range(count)]
 
@@ -170,8 +186,9 @@ ARGUMENTS: dict[str, Callable[[Any, int], Any]] = {
     "k": lambda A, source: 3,
     "length": lambda A, source: STEPS,
     "pairs": lambda A, source: A,
-    "sink": lambda A, source: (source + 1) % A.nrows,
+    "sink": _next,
     "source": lambda A, source: source,
+    "target": _next,
     "sources": lambda A, source: _spread(A, FEW),
     "starts": lambda A, source: _spread(A, WALKS),
     "vertices": lambda A, source: _spread(A, WALKS),
@@ -217,6 +234,9 @@ def every() -> list[Program]:
         _program("eccentricity", effort=SQUARE),
         Program("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], _summary),
         _program("ego_graph", radius=2),
+        _program("distances_of_pairs", call=lambda A, s, gb: a.distances_of_pairs(A, _few_pairs(A, gb), gb=gb)),
+        _program("k_shortest_paths", call=lambda A, s, gb: a.k_shortest_paths(A, s, _next(A, s), FEW, gb=gb)[1]),
+        _program("all_shortest_paths", call=lambda A, s, gb: a.all_shortest_paths(A, s, _next(A, s), gb=gb).nrows),
         Program("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), _summary),
         _program("katz_centrality", alpha=1e-4),
         _program("eigenvector_centrality", "undirected"),
@@ -224,8 +244,10 @@ def every() -> list[Program]:
         _program("closeness_centrality", effort=SQUARE),
         _program("harmonic_centrality", effort=SQUARE),
         _program("condensation", call=lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1]),
+        _program("dag_longest_path", call=lambda A, s, gb: a.dag_longest_path(_upper(A, gb), gb=gb)[1]),
         _program("square_clustering", effort=SQUARE),
         _program("k_truss", k=4),
+        Program("minimum_cost_flow", "weighted", _cheapest, _summary),
         _program("louvain", near=1e-2, call=_quality(a.louvain)),
         _program("leiden", near=1e-2, call=_quality(a.leiden)),
         _program("markov_clustering", effort=SQUARE),
@@ -238,6 +260,7 @@ def every() -> list[Program]:
         _program("node2vec_walks", p=0.5, q=2),
         _program("spectral_layout", near=1e-6, call=lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb)),
         _program("spring_layout", effort=SQUARE, near=1e-6, rounds=2),
+        _program("forceatlas2_layout", effort=SQUARE, near=1e-6, rounds=2),
     ]
     first = [*programs(), *listed]
     compared = {*COMPARED.values(), *(program.name for program in first), "diameter_bounds", "modularity"}

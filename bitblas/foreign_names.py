@@ -69,10 +69,19 @@ strongly_connected_components() has the strong component of each vertex | number
 minimum_spanning_forest() has the edges of least weight that connect what is connected | minimum_spanning_tree
     minimum_spanning_edges spanning_tree mst kruskal prim
 topological_levels() orders the vertices of a graph without cycles | topological_sort topological_sorting
-    topological_order topological_generations is_directed_acyclic_graph is_dag dag_longest_path
-    dag_longest_path_length
+    topological_order topological_generations is_directed_acyclic_graph is_dag
+dag_longest_path() has a longest path of a graph without cycles, and its length | dag_longest_path_length
+    longest_path
+k_shortest_paths(source, target, k) has the shortest paths without repeated vertices | shortest_simple_paths yen
+    get_k_shortest_paths
+all_shortest_paths(source, target) has all shortest paths between two vertices | get_all_shortest_paths
+biconnected_components() has the biconnected component of each edge | is_biconnected blocks bicomponents
+articulation_points() has the vertices whose removal disconnects a component | cut_vertices articulations
+bridges() has the edges whose removal disconnects a component | has_bridges cut_edges
 maximum_flow(source, sink) has the value of the flow and the flow along each edge | max_flow maxflow
     maximum_flow_value max_flow_value
+minimum_cost_flow(costs, source, sink) has the cheapest maximum flow | max_flow_min_cost min_cost_flow mincost_flow
+    network_simplex min_cost_flow_cost
 minimum_cut(source, sink) has the value of the cut and its sides | min_cut mincut minimum_cut_value st_mincut
     minimum_edge_cut
 louvain() has the community of each vertex | louvain_communities community_multilevel best_partition community_louvain
@@ -87,6 +96,8 @@ maximal_matching() has the partner of each vertex | max_weight_matching min_weig
 maximum_matching() has the partner of each vertex of a bipartite graph | maximum_bipartite_matching
     hopcroft_karp_matching hopcroft_karp
 maximal_independent_set() has vertices of which no two are adjacent | mis independent_set
+dominating_set() has vertices from which all others have an edge | minimum_dominating_set min_weighted_dominating_set
+    min_dominating_set
 bipartite_sides() has the side of each vertex, or refuses a graph that is not bipartite | is_bipartite bipartite_color
 bipartite_projection(vertices) connects vertices of one side that share a neighbor | projected_graph
     weighted_projected_graph
@@ -98,7 +109,8 @@ cosine() has a similarity of two vertices | cosine_similarity
 random_walks(starts, length) has paths of random steps | random_walk uniform_random_walks
 node2vec_walks(starts, length) has biased random walks | node2vec node2vec_random_walks biased_random_walks
 sample_neighbors(starts, counts) has some neighbors of each vertex | uniform_neighbor_sample neighbor_sample
-spring_layout() has positions of the vertices | fruchterman_reingold_layout force_atlas2 layout kamada_kawai_layout
+spring_layout() has positions of the vertices | fruchterman_reingold_layout layout kamada_kawai_layout
+forceatlas2_layout() has positions that show communities | force_atlas2 forceatlas2
 diameter() is the greatest distance | get_diameter
 eccentricity() has the greatest distance from each vertex; its smallest value is the radius | radius center periphery
 square_clustering() has the share of closed squares at each vertex | squares
@@ -114,7 +126,7 @@ _OWN = {call.partition("(")[0]: (call, does) for call, does in ALGORITHMS.values
 # Algorithms of other libraries that bitblas lacks, with the nearest equivalent ("": none).
 ABSENT = _table(
     """
-| bridges has_bridges articulation_points biconnected_components line_graph linegraph complement transitive_closure
+| line_graph linegraph complement transitive_closure
     transitive_reduction simple_cycles cycle_basis find_cliques cliques max_clique is_isomorphic isomorphic
     isomorphism girvan_newman rich_club rich_club_coefficient preferential_attachment edge_connectivity
     node_connectivity vertex_connectivity is_planar planarity all_simple_paths steiner_tree eulerian_circuit
@@ -123,7 +135,7 @@ ABSENT = _table(
 bfs_parents(source) is a breadth-first search | dfs dfs_tree dfs_edges dfs_preorder_nodes dfs_postorder_nodes
     dfs_predecessors depth_first_order depth_first_search
 spectral_layout() and spring_layout() have positions | circular_layout random_layout shell_layout
-sssp_tree(source) has one shortest path to each vertex | all_shortest_paths astar_path k_shortest_paths
+sssp_tree(source) has one shortest path to each vertex | astar_path
 strongly_connected_components() has vertices on a common cycle | find_cycle cycles has_cycle is_acyclic
 all_pairs_distances() has what it is computed from | average_shortest_path_length wiener_index average_path_length
     global_efficiency local_efficiency
@@ -143,12 +155,12 @@ neighbors(name) lists the vertices at the other end of the out-edges of a vertex
     has_successor adj adjacency neighbours neighborhood get_adjlist
 Graph(g.matrix.T.new(), g.labels, directed=True).neighbors(name) lists the vertices at the other end of the in-edges
     of a vertex | predecessors pred in_neighbors has_predecessor
-Graph(g.matrix.T.new(), g.labels, directed=True) is the graph with all edges reversed | reverse reversed transpose T
+reverse() is the graph with all edges reversed | reversed transpose T
 to_dataframe() lists the edges | edges out_edges in_edges es edge_list edgelist view_edge_list get_edgelist incident
     get_edge_dataframe edge
 vertices has the names of the vertices | nodes node vs nodes_iter vertex_names names nbunch_iter get_vertex_dataframe
 name in g says whether there is such a vertex | has_node has_vertex contains
-len(g) is the number of vertices | number_of_nodes number_of_vertices order num_nodes num_vertices vcount n n_nodes
+len(g) is the number of vertices | number_of_vertices order num_nodes num_vertices vcount n n_nodes
     nnodes nrows ncols
 number_of_edges() is the number of edges | size num_edges ecount m n_edges nedges nnz nvals edge_count
 len(g) is the number of vertices, number_of_edges() that of edges; g.matrix.shape is that of the matrix | shape info
@@ -163,7 +175,6 @@ Graph(g.matrix, g.labels, directed=True) counts each direction as an edge | to_d
 to_undirected() has each edge both ways | as_undirected symmetrize symmetrise
 a Graph is never changed and needs no copy; Graph(g.matrix.dup(), g.labels, directed=g.directed) copies the matrix |
     copy dup
-number_of_edges() and len(g) give it | density
 matrix[g.vertex(a), g.vertex(b)].value is the weight of an edge | weight weights get_edge_data get_eid edge_weight
 Graph(g.matrix, names, directed=g.directed) has other names | relabel rename relabel_nodes set_labels
     convert_node_labels_to_integers

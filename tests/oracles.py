@@ -187,6 +187,19 @@ def greedy_independent(graph, seed=0):
     return members
 
 
+def greedy_dominating(graph, seed=0):
+    """The set that a greedy search finds: the vertex that dominates most others, vertex by vertex."""
+    covers = [{v} for v in range(graph.n)]
+    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
+        covers[i].add(j)
+    left, members = set(range(graph.n)), set()
+    while left:
+        best = max(range(graph.n), key=lambda v: (len(covers[v] & left), vertex_hash(v, seed)))
+        members.add(best)
+        left -= covers[best]
+    return members
+
+
 def greedy_colors(graph, seed=0):
     """The lowest color that no neighbour has, vertex by vertex, by falling number of entries in the row."""
     near, entries = neighbours(graph), np.bincount(graph.rows, minlength=graph.n).tolist()

@@ -44,7 +44,7 @@ def called(name, gb, A, n=34, **options):
     """The program of that name on A, with its arguments."""
     program = getattr(al, name)
     parameters = inspect.signature(program).parameters.values()
-    values = NEEDED | {"sink": n - 1, "labels": gb.Vector.from_scalar(0, n)}
+    values = NEEDED | {"sink": n - 1, "target": n - 1, "pairs": A, "costs": A, "labels": gb.Vector.from_scalar(0, n)}
     needed = (values[p.name] for p in parameters if p.name in values and p.default is p.empty)
     return program(A, *needed, gb=gb, **options)
 
@@ -156,7 +156,8 @@ class Programs:
 class Every:
     @pytest.mark.parametrize("name", PROGRAMS)
     def test_every_program_computes_by_itself_and_changes_nothing(self, gb, name):
-        A = matrix(gb, GRAPHS["tree" if name in TWO_SIDES else "karate"], 1.0)
+        graph = "tree" if name in TWO_SIDES else "directed_dag" if name == "dag_longest_path" else "karate"
+        A = matrix(gb, GRAPHS[graph], *((1, "INT32") if name == "minimum_cost_flow" else (1.0,)))
         before = A.dup()
         known = inspect.signature(getattr(al, name)).parameters
         options = [option for option in ("weighted", "directed") if option in known]
@@ -178,11 +179,15 @@ MADE = {"b2sr8": {"format": "b2sr", "tile": 8}, "split": {"format": "split"}, "m
 def answers(gb, name, how):
     """A program's result for a stored graph, as arrays; None for a parent, of which several are valid."""
     graph = al.grid_graph(8, 8) if name in TWO_SIDES else al.rmat_graph(6)
-    A = gb.Matrix.from_coo(*graph.to_coo()[:2], 1.0, nrows=64, ncols=64, **MADE.get(how, {}))
+    graph = graph.select(gb.select.triu, 1).new() if name == "dag_longest_path" else graph
+    one = 1 if name == "minimum_cost_flow" else 1.0
+    A = gb.Matrix.from_coo(*graph.to_coo()[:2], one, nrows=64, ncols=64, **MADE.get(how, {}))
     A = A.reorder(how) if how == "degree" else A
     answer = called(name, gb, A, 64, **({"alpha": 0.01} if name == "katz_centrality" else {}))
-    if name in ("bfs_parents", "sssp_tree"):
-        answer = answer[0] if isinstance(answer, tuple) else answer.nvals
+    if name in ("dag_longest_path", "minimum_cost_flow"):
+        answer = answer[1]
+    if name in ("bfs_parents", "sssp_tree", "k_shortest_paths", "all_shortest_paths"):
+        answer = answer[name == "k_shortest_paths"] if isinstance(answer, tuple) else answer.nvals
     parts = answer if isinstance(answer, tuple) else (answer,)
     return [np.array(x) for part in parts for x in (part.to_coo() if hasattr(part, "to_coo") else [part or 0])]
 

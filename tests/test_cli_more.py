@@ -83,6 +83,22 @@ def test_files_of_walks_sides_and_divisions(capsys, tmp_path):
     assert "got 'nobody'" in refused(capsys, "walks", path, "--starts", "nobody")
 
 
+def test_pairs_and_costs_are_read_from_files(capsys, tmp_path):
+    pipes = written(tmp_path / "pipes.csv", "s,x,2\ns,y,2\nx,t,1\ny,t,2\n")
+    price = written(tmp_path / "price.csv", "s,x,1\ns,y,3\nx,t,1\ny,t,1\n")
+    flow = ["cheapest-flow", pipes, "--source", "s", "--sink", "t", "--costs"]
+    assert result(capsys, *flow, price)["result"] == {"value": 3, "cost": 10, "edges": 4}
+    wrong = written(tmp_path / "wrong.csv", "s,x,a\n")
+    assert "--costs: expected two vertices and an integer in each line" in refused(capsys, *flow, wrong)
+    pairs = written(tmp_path / "pairs.tsv", "s\tt\nt\ts\n")
+    assert result(capsys, "distances", pipes, "--pairs", pairs)["result"] == {"pairs": 1, "farthest": 3}
+    assert "--pairs: expected neither" in refused(capsys, "distances", pipes, "--pairs", pairs, "--sources", "s")
+    assert "got 'q'" in refused(capsys, "distances", pipes, "--pairs", written(tmp_path / "q.csv", "s,q\n"))
+    assert result(capsys, "bfs", pipes, "--source", "x,y")["result"] == {"source": ["x", "y"], "reached": 3, "depth": 1}
+    found = result(capsys, "sssp", pipes, "--source", "s", "--targets", "t", "--limit", "3.5")["result"]
+    assert found == {"source": "s", "reached": 1, "farthest": 3}
+
+
 def test_every_algorithm_has_a_command():
     """By itself, by an option, or under `make`; docs/cli.md says which one."""
     listed = {command.name for command in LISTED}

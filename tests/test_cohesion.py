@@ -71,7 +71,7 @@ class Programs:
 
     def test_arguments(self, gb):
         A = matrix(gb, GRAPHS["karate"])
-        for program, k, least in ((al.k_core, -1, 0), (al.k_truss, 2, 3)):
+        for program, k, least in ((al.k_core, -1, 0), (al.k_truss, 1, 2)):
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: .*{least} or more, got {k}.*Hint"):
                 program(A, k, gb=gb)
             assert program(A, 10**30, gb=gb).nvals == 0

@@ -3,14 +3,37 @@ python-graphblas and on bitblas. Of bitblas, every device runs them in slow test
 """
 
 import functools
+from itertools import pairwise
 
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, edges, few, few_graphs, full, matrix
+from algorithm_runs import (
+    OnBitblas,
+    OnCpu,
+    OnGraphBLAS,
+    as_dict,
+    edges,
+    few,
+    few_graphs,
+    few_symmetric_graphs,
+    full,
+    graphs,
+    matrix,
+    networkx,
+)
+from hypothesis import given
 from oracles import GRAPHS, Graph
 
-from bitblas.algorithms import condensation, strongly_connected_components, topological_levels
+from bitblas.algorithms import (
+    articulation_points,
+    biconnected_components,
+    bridges,
+    condensation,
+    dag_longest_path,
+    strongly_connected_components,
+    topological_levels,
+)
 from bitblas.algorithms import weakly_connected_components as weakly_connected
 
 strong = functools.partial(oracles.components, strong=True)
@@ -29,6 +52,30 @@ def topological(graph):
             if not into[w]:
                 order.append(w)
     return {v: level[v] for v in order}
+
+
+def check_biconnected(gb, graph):
+    """Blocks, articulation points and bridges against NetworkX's depth-first searches."""
+    nx = pytest.importorskip("networkx")
+    G = networkx(graph)
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    values = graph.symmetric_integers(-9, 9)
+    A = matrix(gb, graph, values, "INT16")
+    B = biconnected_components(A, gb=gb)
+    assert B.dtype == gb.dtypes.INT64
+    blocks = {}
+    for (i, j), block in edges(B).items():
+        blocks.setdefault(block, set()).add(frozenset((i, j)))
+        assert edges(B)[j, i] == block
+    assert list(blocks) == list(range(len(blocks)))  # in the order of the first entries
+    theirs = nx.biconnected_component_edges(G)
+    assert {frozenset(block) for block in blocks.values()} == {frozenset(map(frozenset, block)) for block in theirs}
+    points = articulation_points(A, gb=gb)
+    assert points.dtype == gb.dtypes.BOOL and as_dict(points) == dict.fromkeys(nx.articulation_points(G), True)
+    found = bridges(A, gb=gb)
+    assert found.dtype == gb.dtypes.INT16 and found.nvals == 2 * sum(1 for _ in nx.bridges(G))
+    weight = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), values.tolist(), strict=True))
+    assert edges(found) == {e: weight[e] for u, v in nx.bridges(G) for e in ((u, v), (v, u))}
 
 
 class Programs:
@@ -65,6 +112,33 @@ class Programs:
 class More:
     """What compiles much: on python-graphblas, and on bitblas in slow tests."""
 
+    @few(("directed_dag", "loop"), LEVELLED)
+    def test_longest_path(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        for dtype, low in (("INT16", -5), ("FP32", 0), ("BOOL", 1)):
+            weights = graph.integers(low, 5) if dtype != "BOOL" else np.ones(len(graph.rows), int)
+            A = matrix(gb, graph, weights, dtype)
+            G = nx.DiGraph(networkx(graph, weights))
+            if not nx.is_directed_acyclic_graph(G):
+                with pytest.raises(
+                    gb.exceptions.InvalidValue, match="argument A: expected an acyclic graph, got one with"
+                ):
+                    dag_longest_path(A, gb=gb)
+                continue
+            path, length = dag_longest_path(A, gb=gb)
+            assert length == nx.dag_longest_path_length(G) and type(length) is (float if dtype == "FP32" else int)
+            assert length == sum(G[u][v]["weight"] for u, v in pairwise(path)) and path
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_longest_path_of_random_graphs(self, gb, seed):
+        nx = pytest.importorskip("networkx")
+        i, j = np.sort(np.random.default_rng(seed).integers(0, 60, (2, 150)), axis=0)
+        graph = Graph.of(60, [(u, v) for u, v in zip(i, j, strict=True) if u != v])
+        weights = graph.integers(-3, 6)
+        path, length = dag_longest_path(matrix(gb, graph, weights, "INT8"), gb=gb)
+        G = networkx(graph, weights)
+        assert length == nx.dag_longest_path_length(G) == sum(G[u][v]["weight"] for u, v in pairwise(path))
+
     @few_graphs
     def test_condensation(self, gb, graph):
         C, label = condensation(matrix(gb, graph), gb=gb)
@@ -74,6 +148,25 @@ class More:
         pairs = zip(value[graph.rows].tolist(), value[graph.cols].tolist(), strict=True)
         assert edges(C).keys() == {(c, d) for c, d in pairs if c != d}
         assert topological_levels(C, gb=gb).nvals == C.nrows
+
+    @few_symmetric_graphs
+    def test_biconnected_components(self, gb, graph):
+        check_biconnected(gb, graph)
+
+    def test_biconnected_components_along_a_long_path(self, gb):
+        order = np.random.default_rng(1).permutation(1001)
+        chords = [(order[k], order[k + 9]) for k in (3, 400, 405, 700)]
+        pairs = [*pairwise(order), *chords]
+        check_biconnected(gb, Graph.of(1001, pairs, symmetric=True))
+
+    def test_no_vertices_to_cut(self, gb):
+        A = gb.Matrix(gb.dtypes.FP32, 0, 0)
+        assert biconnected_components(A, gb=gb).shape == bridges(A, gb=gb).shape == (0, 0)
+        assert articulation_points(A, gb=gb).size == 0
+        directed = matrix(gb, GRAPHS["directed_dag"])
+        for program in (biconnected_components, articulation_points, bridges):
+            with pytest.raises(gb.exceptions.InvalidValue, match="argument A: expected a symmetric matrix"):
+                program(directed, gb=gb)
 
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
@@ -87,3 +180,8 @@ class TestOnCpu(OnCpu, Programs):
 @pytest.mark.slow
 class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""
+
+
+@given(graphs())
+def test_biconnected_components_of_small_graphs(graph):
+    check_biconnected(pytest.importorskip("graphblas"), graph)

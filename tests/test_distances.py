@@ -3,12 +3,15 @@ networks against NetworkX and SciPy: the same program text on python-graphblas a
 runs them in slow tests; `test_paths.py` has the searches themselves.
 """
 
+from functools import partial
+from itertools import islice, pairwise
+
 import algorithm_runs as runs
 import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import as_dict, by_vertex, edges, few_graphs, few_symmetric_graphs, full, matrix, networkx
+from algorithm_runs import as_dict, by_vertex, edges, few, few_graphs, few_symmetric_graphs, full, matrix, networkx
 from oracles import GRAPHS, Graph
 
 import bitblas as gb
@@ -26,6 +29,18 @@ def nearest(graph, sources):
 
 def weight_of(graph, weights):
     return dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
+
+
+def length_in(G, path):
+    return sum(G[u][v]["weight"] for u, v in pairwise(path))
+
+
+def walks(P):
+    """The rows of a matrix of walks."""
+    found = [[] for _ in range(P.nrows)]
+    for (row, _), vertex in sorted(edges(P).items()):
+        found[row].append(vertex)
+    return found
 
 
 def tree_fault(graph, weights, sources, distance, parent):
@@ -190,6 +205,110 @@ class More:
             right = [oracles.distances(graph, lengths, v) for v in range(graph.n)]
             assert edges(D) == {(u, v): x for u in range(graph.n) for v, x in right[u].items()}
             assert edges(E) == {(k, v): x for k, u in enumerate(starts) for v, x in right[u].items()}
+
+    @few_graphs
+    def test_targets_and_limits(self, gb, graph):
+        height = np.random.default_rng(1).integers(0, 9, graph.n)
+        lifted = graph.integers(0, 3) + height[graph.rows] - height[graph.cols]
+        last = graph.n - 1
+        for dtype, weights in (("INT8", graph.integers(0, 5)), ("FP32", lifted), ("BOOL", np.ones_like(lifted))):
+            A = matrix(gb, graph, weights, dtype)
+            for source in ([0, last],):
+                whole = [oracles.distances(graph, weights, v) for v in source]
+                right = {v: min(d[v] for d in whole if v in d) for d in whole for v in d}
+                for limit, targets in ((None, [last, 0]), (None, []), (2.5, [last, 0]), (2.5, last // 3)):
+                    near = {v: d for v, d in right.items() if limit is None or d <= limit}
+                    assert as_dict(al.sssp(A, source, limit=limit, gb=gb)) == near
+                    ends = targets if isinstance(targets, list) else [targets]
+                    found = al.sssp(A, source, targets=targets, limit=limit, gb=gb)
+                    assert as_dict(found) == {v: near[v] for v in ends if v in near}
+                    d, p = (as_dict(x) for x in al.sssp_tree(A, source, targets=targets, limit=limit, gb=gb))
+                    assert {v: d[v] for v in ends if v in near} == as_dict(found)
+                    assert d.items() <= (right if (weights < 0).any() else near).items()
+                    assert tree_fault(graph, weights, source, d, p) is None
+            levels = {v: k for v, k in oracles.levels(graph, 0).items() if v in (0, last)}
+            assert as_dict(al.bfs_levels(A, 0, targets=[last, 0], gb=gb)) == levels
+            rows = al.distances_from_each(A, None, targets=[0, last], limit=4, gb=gb)
+            right = [oracles.distances(graph, weights, v) for v in range(graph.n)]
+            near = {(u, v): d[v] for u, d in enumerate(right) for v in {0, last} if d.get(v, 5) <= 4}
+            assert edges(rows) == near and rows.shape == (graph.n, graph.n)
+
+    @few_graphs
+    def test_distances_of_pairs(self, gb, graph):
+        weights = graph.integers(0, 9)
+        starts, ends = np.random.default_rng(2).integers(0, graph.n, (2, 12))
+        for dtype in ("INT32", "FP32"):
+            A = matrix(gb, graph, weights, dtype)
+            for i, j in ((starts, ends), (starts, ends % 3), (starts % 2, ends), ([], [])):
+                pairs = gb.Matrix.from_coo(i, j, True, nrows=graph.n, ncols=graph.n)
+                for limit in (None, 9):
+                    D = al.distances_of_pairs(A, pairs, limit=limit, gb=gb)
+                    right = {(s, t): oracles.distances(graph, weights, s).get(t) for s, t in edges(pairs)}
+                    assert D.dtype == ("FP32" if dtype == "FP32" else "INT64")
+                    assert edges(D) == {p: d for p, d in right.items() if d is not None and d <= (limit or d)}
+
+    @few(("disconnected",))
+    def test_several_paths(self, gb, graph):
+        ends = [(0, graph.n - 1), (graph.n // 2, 0), (0, 0)]
+        for dtype, low in (("INT8", 0), ("FP32", 1)):
+            weights = graph.integers(low, 4) if not graph.symmetric else graph.symmetric_integers(low, 4)
+            A, G = matrix(gb, graph, weights, dtype), networkx(graph, weights)
+            length = partial(length_in, G)
+            for source, target in ends:
+                joined = nx.has_path(G, source, target)
+                theirs = nx.shortest_simple_paths(G, source, target, weight="weight") if joined else []
+                theirs = list(map(length, islice(theirs, 6)))
+                P, lengths = al.k_shortest_paths(A, source, target, 6, gb=gb)
+                found = walks(P)
+                assert P.dtype == gb.dtypes.INT64 and lengths.dtype == ("INT64" if dtype == "INT8" else dtype)
+                assert full(lengths).tolist() == theirs == list(map(length, found))
+                assert all(len({*p}) == len(p) and (p[0], p[-1]) == (source, target) for p in found)
+                assert len({*map(tuple, found)}) == len(found)
+                every = walks(al.all_shortest_paths(A, source, target, gb=gb))
+                if low:  # NetworkX's choice is not defined with weights of 0
+                    theirs = list(nx.all_shortest_paths(G, source, target, weight="weight")) if joined else []
+                    assert sorted(every) == sorted(theirs)
+                assert set(map(length, every)) == set(theirs[:1] if not low else map(length, theirs))
+
+    def test_several_paths_of_edges_without_length(self, gb):
+        for seed in range(4):
+            graph = oracles.random(7, 20, seed)
+            weights = graph.integers(0, 1, seed)
+            A, G = matrix(gb, graph, weights, "INT64"), networkx(graph, weights)
+            length = partial(length_in, G)
+            theirs = sorted(nx.all_simple_paths(G, 0, 6), key=length)
+            best = [path for path in theirs if length(path) == length(theirs[0])]
+            assert sorted(walks(al.all_shortest_paths(A, 0, 6, gb=gb))) == sorted(best)
+            P, lengths = al.k_shortest_paths(A, 0, 6, 10**6, gb=gb)
+            assert sorted(walks(P)) == sorted(theirs) and full(lengths).tolist() == list(map(length, theirs))
+
+    def test_several_paths_that_are_refused(self, gb):
+        for program in (
+            lambda A, *ends: al.k_shortest_paths(A, *ends, 2, gb=gb),
+            partial(al.all_shortest_paths, gb=gb),
+        ):
+            A = matrix(gb, oracles.path(3), 1.5)
+            for ends, name in (((3, 0), "source"), ((0, -1), "target")):
+                with pytest.raises(gb.exceptions.IndexOutOfBound, match=rf"argument {name}: .*0 to 2, got"):
+                    program(A, *ends)
+            for low in (-1.0, np.nan):
+                with pytest.raises(gb.exceptions.InvalidValue, match="argument A: expected weights"):
+                    program(matrix(gb, oracles.path(3), low), 0, 2)
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*2\^63"):
+                program(matrix(gb, oracles.path(3), [2**61, 1, 1, 1], "INT64"), 0, 2)
+        with pytest.raises(gb.exceptions.InvalidValue, match="argument k: expected an integer, 1 or more"):
+            al.k_shortest_paths(A, 0, 1, 0, gb=gb)
+
+    def test_targets_limits_and_pairs_that_are_refused(self, gb):
+        A = matrix(gb, oracles.path(3), 1.5)
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument targets: .*0 to 2, got 3"):
+            al.sssp(A, 0, targets=[3], gb=gb)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument limit: expected a number, 0 or more, got nan"):
+            al.sssp(A, 0, limit=np.nan, gb=gb)
+        with pytest.raises(TypeError, match="argument limit"):
+            al.sssp(A, 0, limit="far", gb=gb)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="argument pairs: expected a Matrix of 3 rows"):
+            al.distances_of_pairs(A, gb.Matrix(bool, 2, 2), gb=gb)
 
     def test_many_pairs_refuse(self, gb):
         for program in (al.all_pairs_distances, lambda A, gb: al.distances_from_each(A, [1], gb=gb)):

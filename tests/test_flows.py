@@ -14,7 +14,7 @@ from scipy.sparse import csgraph, csr_array
 
 import bitblas
 from bitblas.algorithms import _loops as loops
-from bitblas.algorithms import maximum_flow, maximum_matching, minimum_cut
+from bitblas.algorithms import maximum_flow, maximum_matching, minimum_cost_flow, minimum_cut
 
 
 def capacities(graph, low, high):
@@ -94,6 +94,22 @@ LARGE = {
 }
 
 
+def check_cheapest(gb, graph, low, seed=0):
+    """The value, the cost and the flow against NetworkX. low: of the costs."""
+    source, sink, limits, prices = 0, graph.n - 1, graph.integers(0, 7, seed), graph.integers(low, 9, seed + 1)
+    A, K = matrix(gb, graph, limits, "UINT8"), matrix(gb, graph, prices, "INT16")
+    value, cost, F = minimum_cost_flow(A, K, source, sink, gb=gb)
+    capacity, price = ({e: x for e, x in edges(M).items() if e[0] != e[1]} for M in (A, K))
+    G = nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    G.add_edges_from((i, j, {"capacity": c, "weight": price[i, j]}) for (i, j), c in capacity.items())
+    assert value == nx.maximum_flow_value(G, source, sink)
+    assert cost == nx.cost_of_flow(G, nx.max_flow_min_cost(G, source, sink))
+    flow = edges(F)
+    assert F.dtype == gb.dtypes.INT64 and flow_fault(flow, capacity, source, sink, value) is None
+    assert cost == sum(x * price[e] for e, x in flow.items()) and type(cost) is type(value) is int
+
+
 class Programs:
     @few_graphs
     def test_flows_and_cuts(self, gb, graph):
@@ -160,6 +176,35 @@ class Programs:
             assert maximum_matching(path, gb=gb).nvals == n
         with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected a bipartite graph.*Hint"):
             maximum_matching(matrix(gb, GRAPHS["karate"]), gb=gb)
+
+    @few_graphs
+    def test_cheapest_flow(self, gb, graph):
+        if graph.n > 1:
+            check_cheapest(gb, graph, 0)
+
+    def test_cheapest_flow_with_costs_below_0(self, gb):
+        i, j = np.sort(np.random.default_rng(3).integers(0, 20, (2, 70)), axis=0)
+        check_cheapest(gb, Graph.of(20, zip(i, j, strict=True)), -5)
+
+    def test_cheapest_flows_that_are_refused(self, gb):
+        A = matrix(gb, Graph.of(3, [(0, 1), (1, 0), (1, 2)]), 2, "INT32")
+        value, cost, F = minimum_cost_flow(A, gb.Matrix("INT8", 3, 3), 0, 2, gb=gb)
+        assert (value, cost, edges(F)) == (2, 0, {(0, 1): 2, (1, 2): 2})
+        for costs, match in (
+            (A.apply(gb.unary.ainv).new(), "negative cycle"),
+            (A.dup("FP64"), "costs: expected integers"),
+        ):
+            with pytest.raises(gb.exceptions.InvalidValue, match=match):
+                minimum_cost_flow(A, costs, 0, 2, gb=gb)
+        for values, match in ((-1, "values of 0 or more"), (2**61, r"below 2\^62"), (1.5, "A: expected integers")):
+            with pytest.raises(gb.exceptions.InvalidValue, match=match):
+                minimum_cost_flow(matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), values), A, 0, 2, gb=gb)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument costs: .*below 2\^62"):
+            minimum_cost_flow(A, A.apply(gb.binary.second, right=2**61).new(), 0, 2, gb=gb)
+        with pytest.raises(gb.exceptions.InvalidValue, match="argument sink"):
+            minimum_cost_flow(A, A, 0, 0, gb=gb)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="argument costs: expected a Matrix of 3 rows"):
+            minimum_cost_flow(A, gb.Matrix(int, 2, 2), 0, 2, gb=gb)
 
 
 @pytest.mark.parametrize("case", ["a sum of 2^63", "a value beyond UINT64", "UINT64 before 5", "all bits count"])

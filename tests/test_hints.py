@@ -28,10 +28,10 @@ def graph():
     ("name", "hint"),
     [
         ("successors", "neighbors(name)"), ("predecessors", ".T.new(), g.labels, directed=True).neighbors(name)"),
-        ("reverse", "Graph(g.matrix.T.new(), g.labels, directed=True)"), ("T", "Graph(g.matrix.T.new(), g.labels, "),
+        ("reversed", "reverse()"), ("T", "reverse()"),
         ("remove", "subgraph(names) is the graph of those that stay"),
-        ("num_nodes", "len(g)"), ("number_of_nodes", "len(g)"), ("shape", "len(g)"), ("save", "g.write(path)"),
-        ("plot", "bitblas.plots.graph(g)"), ("dijkstra", "sssp(source)"), ("bridges", "bitblas has no such algorithm"),
+        ("num_nodes", "len(g)"), ("shape", "len(g)"), ("save", "g.write(path)"),
+        ("plot", "bitblas.plots.graph(g)"), ("dijkstra", "sssp(source)"), ("line_graph", "has no such algorithm"),
         ("nodes", "vertices"), ("edges", "to_dataframe()"), ("add_edge", "Graph.from_edges"),
         ("degrees", "degree()"), ("degree_centrality", "degree()"), ("shortest_path", "path(source, target)"),
         ("to_scipy", "bitblas.io.to_scipy_sparse(g.matrix)"), ("clustering", "local_clustering()"),
@@ -59,7 +59,7 @@ def test_a_traceback_adds_no_other_suggestion():
         ("nnz", "nvals", "nvals"), ("toarray", "to_dense(0)", "to_dense(0)"),
         ("pagerank", "bitblas.algorithms.pagerank(A)", "bitblas.algorithms.pagerank(A)"),
         ("dijkstra", "bitblas.algorithms.sssp(A, source)", "bitblas.algorithms.sssp(A, source)"),
-        ("bridges", "no such algorithm", "no such algorithm"), ("sum", "reduce_rowwise()", "reduce()"),
+        ("line_graph", "no such algorithm", "no such algorithm"), ("sum", "reduce_rowwise()", "reduce()"),
         ("transpose", "T.new()", "no orientation"), ("dot", "mxm(B, semiring)", "inner(other)"),
         ("plot", "spy()", "matplotlib"),
     ],
@@ -74,7 +74,7 @@ def test_names_of_other_libraries_on_a_matrix_and_a_vector(name, on_matrix, on_v
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("dijkstra", "bitblas.algorithms.sssp(A, source)"), ("bridges", "no such algorithm"),
+        ("dijkstra", "bitblas.algorithms.sssp(A, source)"), ("line_graph", "no such algorithm"),
         ("clustering", "bitblas.algorithms.local_clustering(A)"), ("louvian", "did you mean louvain?"),
         ("DiGraph", "bitblas.Graph"), ("from_networkx", "Graph.from_networkx"),
     ],

@@ -5,11 +5,11 @@ bitblas. Of bitblas, every device runs them in slow tests.
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnGraphBLAS, edges, matrix
+from algorithm_runs import OnBitblas, OnGraphBLAS, edges, matrix, networkx
 from oracles import GRAPHS
 from scipy.linalg import eigh
 
-from bitblas.algorithms import Watch, spectral_layout, spring_layout
+from bitblas.algorithms import Watch, forceatlas2_layout, spectral_layout, spring_layout
 
 
 def positions(P):
@@ -45,6 +45,37 @@ class Programs:
         assert (seen.rounds, seen.converged) == (6, False)
         with pytest.raises(gb.exceptions.InvalidValue, match=r"argument dimensions: .*1 or more, got 0.*Hint"):
             spectral_layout(matrix(gb, GRAPHS["tree"]), dimensions=0, gb=gb)
+
+    @pytest.mark.parametrize("size", [1 << 22, 100])
+    def test_forceatlas2_layout(self, gb, tune, size):
+        nx = pytest.importorskip("networkx")
+        tune({"spring.pairs": size})
+        graph = GRAPHS["karate"]
+        weights = graph.symmetric_integers(1, 3)
+        A, G = matrix(gb, graph, weights, "INT32"), networkx(graph, weights)
+        hashes = [[oracles.vertex_hash(v, 3, axis) / 2**31 - 1 for axis in (0, 1)] for v in range(graph.n)]
+        start = {v: np.array(p) for v, p in enumerate(hashes)}
+        for weighted in (False, True):
+            for options in ({}, {"linlog": True, "gravity": 2.5, "scaling_ratio": 5.0, "jitter_tolerance": 0.5}):
+                P = positions(forceatlas2_layout(A, weighted=weighted, rounds=12, seed=3, **options, gb=gb))
+                weight = "weight" if weighted else None
+                with np.errstate(invalid="ignore"):
+                    theirs = nx.forceatlas2_layout(G, start, max_iter=12, weight=weight, **options)
+                assert P == pytest.approx(np.array([theirs[v] for v in range(graph.n)]), rel=1e-6)
+        P = positions(forceatlas2_layout(A, rounds=60, gb=gb))
+        apart, joined = np.sqrt(((P[:, None] - P) ** 2).sum(axis=2)), graph.scipy().toarray() > 0
+        assert apart[joined].mean() < 0.8 * apart[~joined & ~np.eye(graph.n, dtype=bool)].mean()
+
+    def test_forceatlas2_layout_of_few_vertices_and_wrong_options(self, gb):
+        assert forceatlas2_layout(gb.Matrix(bool, 0, 0), gb=gb).shape == (0, 2)
+        assert np.isfinite(positions(forceatlas2_layout(matrix(gb, GRAPHS["one_loop"]), gb=gb))).all()
+        assert np.isfinite(positions(forceatlas2_layout(matrix(gb, GRAPHS["no_edges"]), gb=gb))).all()
+        A = matrix(gb, GRAPHS["tree"], -1.0)
+        for options in ({"gravity": -1}, {"scaling_ratio": 0}, {"jitter_tolerance": np.inf}, {"rounds": 0}):
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"argument {next(iter(options))}: expected"):
+                forceatlas2_layout(A, **options, gb=gb)
+        with pytest.raises(gb.exceptions.InvalidValue, match="argument A: expected values of 0 or more"):
+            forceatlas2_layout(A, weighted=True, gb=gb)
 
     @pytest.mark.parametrize("size", [1 << 22, 100])
     def test_spring_layout(self, gb, tune, size):

@@ -211,6 +211,7 @@ def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device
 GIVEN = {
     "source": 0,
     "sink": 399,
+    "target": 7,
     "center": 0,
     "starts": [0, 1],
     "vertices": [0, 1, 2],
@@ -238,6 +239,8 @@ def call(name, A):
     program = getattr(algorithms, name)
     given = {key: value for key, value in GIVEN.items() if key in inspect.signature(program).parameters}
     special = {
+        "minimum_cost_flow": {"source": 0, "sink": 399, "costs": A},
+        "distances_of_pairs": {"pairs": A},
         "modularity": {"labels": gb.Vector.from_dense(np.zeros(A.nrows, np.int64))},
         "katz_centrality": {"alpha": 0.001},
     }
@@ -265,8 +268,9 @@ def test_every_algorithm_has_an_estimate_or_works_by_statements():
         "all_pairs_distances", "ancestors", "approximate_pagerank", "betweenness_centrality", "bfs_levels",
         "bfs_parents", "bipartite_projection", "bipartite_sides", "closeness_centrality", "color_classes", "coloring",
         "connected_components", "descendants", "diameter", "diameter_bounds", "distances_from_each", "eccentricity",
-        "ego_graph", "eigenvector_centrality", "harmonic_centrality", "hits", "katz_centrality", "levels_from_each",
-        "maximal_independent_set", "pagerank", "sample_neighbors", "spectral_layout", "spring_layout", "sssp",
+        "ego_graph", "eigenvector_centrality", "forceatlas2_layout", "harmonic_centrality", "hits",
+        "katz_centrality", "k_shortest_paths", "levels_from_each", "maximal_independent_set", "pagerank",
+        "sample_neighbors", "spectral_layout", "spring_layout", "sssp",
         "strongly_connected_components", "topological_levels", "weakly_connected_components",
     }  # fmt: skip
     others = {*methods.programs()} - {*ARRAYS}

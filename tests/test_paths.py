@@ -5,7 +5,18 @@ bitblas.
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, every_dtype, every_graph, full, matrix, networkx, sources
+from algorithm_runs import (
+    OnBitblas,
+    OnGraphBLAS,
+    as_dict,
+    edges,
+    every_dtype,
+    every_graph,
+    full,
+    matrix,
+    networkx,
+    sources,
+)
 from oracles import GRAPHS, Graph
 
 import bitblas as gb
@@ -183,6 +194,41 @@ class Programs:
         right = nx.betweenness_centrality(networkx(graph), normalized=False)
         assert as_dict(betweenness_centrality(matrix(gb, graph), gb=gb) / 2) == pytest.approx(right)
 
+    @pytest.mark.parametrize("name", ["disconnected", "directed_dag", "self_loops"])
+    def test_betweenness_by_lengths_and_divided(self, gb, name):
+        nx, graph = pytest.importorskip("networkx"), GRAPHS[name]
+        weights = graph.symmetric_integers(1, 3)
+        A, G, half = matrix(gb, graph, weights, "INT8"), networkx(graph, weights), 2 if graph.symmetric else 1
+        plain = betweenness_centrality(A, weighted=True, gb=gb)
+        theirs = nx.betweenness_centrality(G, weight="weight", normalized=False)
+        assert full(plain) / half == pytest.approx(list(theirs.values()))
+        for weight in (None, "weight"):
+            options = {"weighted": weight is not None, "normalized": True, "gb": gb}
+            for ends in (False, True):
+                found = full(betweenness_centrality(A, endpoints=ends, batch=4, **options))
+                theirs = nx.betweenness_centrality(G, weight=weight, endpoints=ends)
+                assert found == pytest.approx(list(theirs.values()))
+            found = edges(edge_betweenness_centrality(A, **options))
+            for (u, v), value in nx.edge_betweenness_centrality(G, weight=weight).items():
+                both = found[u, v] + (found[v, u] if graph.symmetric and u != v else 0)
+                assert both == pytest.approx(value)
+        # from two sources: NetworkX extrapolates from k drawn ones
+        sources = [0, graph.n - 1]
+        found = full(betweenness_centrality(A, sources, weighted=True, normalized=True, gb=gb))
+        whole = sum(full(betweenness_centrality(A, [v], weighted=True, gb=gb)) for v in sources)
+        pairs = [(2 - (v in sources)) * (graph.n - 2) for v in range(graph.n)]
+        assert found == pytest.approx(whole / pairs)
+
+    def test_lengths_that_betweenness_refuses(self, gb):
+        for program in (betweenness_centrality, edge_betweenness_centrality):
+            for low in (0.0, -1.0, np.nan):
+                with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights .*Hint"):
+                    program(matrix(gb, CHAIN, [1.0, low]), weighted=True, gb=gb)
+            with pytest.raises(gb.exceptions.InvalidValue, match="increased by, got one lost in rounding"):
+                program(matrix(gb, CHAIN, [1e20, 1.0]), weighted=True, gb=gb)
+            with pytest.raises(TypeError, match="argument normalized: expected True or False"):
+                program(matrix(gb, CHAIN), normalized=1, gb=gb)
+
     @pytest.mark.parametrize("wrong", [5, 1.0, "01", [1.0], [None], [True]])
     def test_betweenness_sources_of_a_wrong_kind(self, gb, wrong):
         with pytest.raises(TypeError, match=r"argument sources: expected .*vertex number.*, got .*Hint"):
@@ -228,3 +274,14 @@ def test_levels_of_long_paths_have_more_bits(device, monkeypatch, limit):
     rows, cols = np.nonzero(level <= (n if limit is None else limit))
     i, j, found = map(A.device.to_host, V.to_coo())
     assert (i == rows).all() and (j == cols).all() and (found == level[rows, cols]).all()
+
+
+def test_betweenness_by_lengths_of_more_paths_than_floats_count(on_the_cpu):
+    """On the CPU: the chain has thousands of levels."""
+    ends = [(9 * k, 9 * k + a) for k in range(345) for a in range(1, 9)]
+    graph = Graph.of(9 * 345 + 1, [*ends, *((v, u + 9) for u, v in ends)])  # 8^345 paths from end to end
+    A = matrix(gb, graph, 2, "INT8")
+    right = full(betweenness_centrality(A, [0]))
+    assert full(betweenness_centrality(A, [0], weighted=True)) == pytest.approx(right, rel=1e-8)
+    E, right = (edge_betweenness_centrality(A, [0], weighted=on) for on in (True, False))
+    assert edges(E) == pytest.approx(edges(right), rel=1e-8)

@@ -15,6 +15,7 @@ from algorithm_runs import (
     every_symmetric_graph,
     full,
     matrix,
+    networkx,
 )
 from oracles import GRAPHS, Graph
 
@@ -52,6 +53,20 @@ class Programs:
         assert error(tol=1e-13, max_iter=500) < 1e-11
         assert error(tol=1e-13, max_iter=500) < error(tol=1e-3) < error(max_iter=1)  # the last iterate is returned
         assert error(max_iter=1) < np.abs(1 / graph.n - right).sum()
+
+    # --- dominating sets ---
+
+    @pytest.mark.in_turn
+    @every_graph
+    def test_dominating_set(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        for seed in (None, 5):
+            members = algorithms.dominating_set(matrix(gb, graph, 2.5), seed=seed, gb=gb)
+            assert members.dtype == gb.dtypes.BOOL
+            assert set(entries(members)[0].tolist()) == oracles.greedy_dominating(graph, seed or 0)
+            assert nx.is_dominating_set(networkx(graph), entries(members)[0].tolist())
+        with pytest.raises(TypeError, match="argument seed"):
+            algorithms.dominating_set(matrix(gb, graph), seed=1.5, gb=gb)
 
     # --- components, triangles ---
 

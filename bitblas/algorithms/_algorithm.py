@@ -38,6 +38,7 @@ ANSWERS: dict[str, str] = {
     "graph of components": "Matrix",  # its vertices are components
     "positions": "Matrix",  # a row of coordinates for each vertex
     "walks": "Matrix",  # a row of vertices for each walk
+    "value per walk": "Vector",
     "vertex sets": "Matrix",  # a row for each set, with an entry for each of its vertices
     "generated graph": "Matrix",
 }

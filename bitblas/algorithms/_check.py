@@ -143,6 +143,11 @@ def set_entries(gb: ModuleType, w: Vector, source: list[int], values: float | li
         w << gb.Vector.from_coo(source, values, w.dtype, size=w.size)
 
 
+def members(gb: ModuleType, vertices: list[int], n: int) -> Vector:
+    """A BOOL Vector of size n with an entry at each of these vertices."""
+    return gb.Vector.from_coo(vertices, True, gb.dtypes.BOOL, size=n)
+
+
 def count(gb: ModuleType, name: str, value: object, hint: str, least: int = 1) -> int:
     """`value` as a Python int of at least `least`."""
     expected = f"an integer, {least} or more"

@@ -46,6 +46,12 @@ def induced_subgraph(A: Matrix, v: Vector, gb: ModuleType) -> Matrix:
     return C
 
 
+def transposed(A: Matrix, gb: ModuleType) -> Matrix:
+    """A' as a Matrix; the transpose of a transposed matrix is one."""
+    T = A.T
+    return T if isinstance(T, gb.Matrix) else T.new()
+
+
 def index_range(n: int, gb: ModuleType) -> Array:
     """0 to n - 1: an INT64 array."""
     check.default_memory(gb, f"numbers of {n} places", 16 * n)

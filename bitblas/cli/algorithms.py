@@ -28,7 +28,9 @@ from ..graph import Values
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
 from . import output
-from .input import Fault, communities, facts, load, undirected, vertex
+from .input import Fault, communities, facts, load, sources, undirected, vertex
+from .input import costs as costs_of_file
+from .input import pairs as pairs_of_file
 from .output import Ticker, Timer, largest
 
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
@@ -156,7 +158,7 @@ def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Names
         return gb.Vector(gb.dtypes.INT64, 0)
     if kind == "distances per source":
         rows, cols, values = host_coo(part)  # row k becomes that of sources[k], in a Matrix of all vertices
-        rows, n = np.array(given["sources"])[rows], part.ncols
+        rows, n = rows if given["sources"] is None else np.array(given["sources"])[rows], part.ncols
         return type(part).from_coo(rows, cols, values, part.dtype, nrows=n, ncols=n, dup_op="first")
     if kind == "undirected graph":
         return upper(part)
@@ -167,9 +169,15 @@ def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Names
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
     """The argument for an option; names of vertices become numbers."""
-    if name in ("source", "sink", "center", "to"):
+    if name == "source":
+        return sources(graph, given, "--source")
+    if name in ("sink", "center", "to", "target"):
         return vertex(graph, given, f"--{name}")
-    if name in ("sources", "starts", "vertices") and given is not None:
+    if name == "costs":
+        return costs_of_file(graph, given)
+    if name == "pairs":
+        return pairs_of_file(graph, given)
+    if name in ("sources", "starts", "vertices", "targets") and given is not None:
         return [vertex(graph, label, f"--{name}") for label in given.split(",")]
     if name == "starts":
         return range(graph.matrix.nrows)
@@ -282,14 +290,20 @@ Say = Callable[[Graph, Result, argparse.Namespace], Summary]
 
 
 def found(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
-    summary = {"source": graph.label(vertex(graph, args.source, "--source")), "reached": v.nvals}
+    summary = {"source": _labels(graph, args.source), "reached": v.nvals}
     return summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
+
+
+def _labels(graph: Graph, text: str | None) -> Any:
+    """The label of --source, or a list of several."""
+    found = sources(graph, text, "--source")
+    return [graph.label(v) for v in found] if isinstance(found, list) else graph.label(found)
 
 
 def far(graph: Graph, answer: Vector | tuple[Vector, Vector], args: argparse.Namespace) -> Summary:
     d, parents = answer if isinstance(answer, tuple) else (answer, None)
-    source = graph.label(vertex(graph, args.source, "--source"))
-    summary = {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
+    farthest = host_coo(d)[1].max().item() if d.nvals else None
+    summary = {"source": _labels(graph, args.source), "reached": d.nvals, "farthest": farthest}
     if args.to is None:
         return summary
     target = graph.label(vertex(graph, args.to, "--to"))
@@ -326,6 +340,11 @@ def classes(word: str) -> Say:
     return say
 
 
+def blocks(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
+    sizes = np.unique(host_coo(answer)[2], return_counts=True)[1]
+    return {"components": len(sizes), "edges of the largest": int(sizes.max(initial=0)) // 2}
+
+
 def entries(word: str) -> Say:
     return lambda graph, answer, args: {word: answer.nvals}
 
@@ -340,6 +359,13 @@ def pairs(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
 
 def walks(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
     return {"walks": answer.nrows, "steps": answer.nvals - answer.nrows}
+
+
+def ways(graph: Graph, answer: Matrix | tuple[Matrix, Vector], args: argparse.Namespace) -> Summary:
+    walks, lengths = answer if isinstance(answer, tuple) else (answer, None)
+    rows, _, vertices = host_coo(walks)
+    summary = {"paths": walks.nrows, "first": [graph.label(v) for v in vertices[rows == 0].tolist()]}
+    return summary if lengths is None else {**summary, "lengths": host_coo(lengths)[1].tolist()}
 
 
 def sides(graph: Graph, answer: Vector | None, args: argparse.Namespace) -> Summary:
@@ -365,6 +391,10 @@ def mean(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
 def levels(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     found = host_coo(v)[1]
     return {"levels": int(found.max(initial=-1)) + 1, "on or behind cycles": v.size - v.nvals}
+
+
+def longest(graph: Graph, answer: tuple[list[int], float], args: argparse.Namespace) -> Summary:
+    return {"length": answer[1], "path": [graph.label(v) for v in answer[0]]}
 
 
 def forest(graph: Graph, F: Matrix, args: argparse.Namespace) -> Summary:

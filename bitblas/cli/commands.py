@@ -17,7 +17,7 @@ from ..algorithms._algorithm import ANSWERS
 from ..io import host_coo
 from . import algorithms as say
 from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command, Keywords
-from .input import number
+from .input import Fault, number
 
 # ---- The table of algorithm commands, grouped by the folders of `bitblas.algorithms`, and the options that they
 # share.
@@ -41,16 +41,21 @@ def count(text: str) -> int:
 
 
 SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
+LAYOUTS = ("spectral", "spring", "forceatlas2")
 MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "show and write only the N largest"}}
 FIRST = {"--top": {"type": count, **TOP_OPTION}}
 SOURCE = {"--source": {"metavar": "VERTEX", "help": "start vertex (default 0, if vertices have no names)"}}
+FROM_ANY = {"--source": {**SOURCE["--source"], "help": f"{SOURCE['--source']['help']}, or several: V,V,..."}}
+TARGETS = {"--targets": {"metavar": "V,V,...", "help": "distances of these vertices only; stop when they are found"}}
+FARTHEST = {"--limit": {"type": number, "metavar": "D", "help": "omit vertices beyond this distance"}}
 LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "maximum number of hops"}}
 TO = {"--to": {"metavar": "VERTEX", "help": "also print the distance of this vertex and the path to it"}}
 PARENTS = {"--parents": flag("the parent of each vertex in the search tree instead of its distance")}
 SEED = {"--seed": {"type": int, "metavar": "N", "help": "random seed (default 0)"}}
 WEIGHTS = {"--weighted": flag("use the values of the file as weights")}
 LENGTHS = {"--weighted": flag("use the values of the file as lengths")}
+PAIRS = {"--normalized": flag("divide by the number of pairs of vertices")}
 SOURCES = {"--sources": {"metavar": "V,V,...", "help": "count paths from these vertices only (default: all)"}}
 FROM = {"--sources": {"metavar": "V,V,...", "help": "start from these vertices only (default: all)"}}
 STARTS = {"--starts": {"metavar": "V,V,...", "help": "start vertices (default: all)"}}
@@ -63,6 +68,14 @@ ROUNDS = {
 RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: smaller communities (default 1)"}}
 
 
+def _distances(args: argparse.Namespace) -> int:
+    """All pairs, from some vertices, or some pairs."""
+    if args.pairs is not None and (args.sources is not None or args.targets is not None):
+        raise Fault("--pairs: expected neither --sources nor --targets with it, got one. Hint: put the pairs in FILE")
+    some = (args.sources, args.targets, args.limit)
+    return 2 if args.pairs is not None else int(any(option is not None for option in some))
+
+
 # ---- The table of algorithm commands, grouped by the folders of `bitblas.algorithms`.
 
 LISTED = (
@@ -70,18 +83,23 @@ LISTED = (
         "bfs", "breadth-first search levels along directed edges",
         "bfs_levels bfs_parents", say.found,
         choose=lambda args: args.parents,
-        options={**SOURCE, **PARENTS, **FIRST, **LIMIT},
+        options={**FROM_ANY, **PARENTS, **FIRST, **LIMIT},
     ),
     Command(
         "sssp", "shortest-path distances from a vertex; edges without weights count 1",
         "sssp sssp_tree", say.far,
-        options={**SOURCE, **TO, **PARENTS, **FIRST}, choose=lambda args: args.parents or args.to is not None,
+        options={**FROM_ANY, **TO, **PARENTS, **FIRST, **TARGETS, **FARTHEST},
+        choose=lambda args: args.parents or args.to is not None,
         part=lambda args: args.parents,
     ),
     Command(
         "distances", "all-pairs shortest paths, or from some vertices; edges without weights count 1",
-        "all_pairs_distances distances_from_each", say.pairs, choose=lambda args: args.sources is not None,
-        options=FROM, writes=f"pairs of connected vertices with their distance: {EDGES}",
+        "all_pairs_distances distances_from_each distances_of_pairs", say.pairs, choose=_distances,
+        options={
+            **FROM, **TARGETS, **FARTHEST,
+            "--pairs": {"metavar": "FILE", "help": "distances of these pairs only: two vertices per line"},
+        },
+        writes=f"pairs of connected vertices with their distance: {EDGES}",
     ),
     Command(
         "levels", "breadth-first search levels from several vertices", "levels_from_each", say.pairs,
@@ -89,9 +107,18 @@ LISTED = (
         writes=f"pairs of connected vertices with their number of hops: {EDGES}",
     ),
     Command(
+        "paths", "all shortest paths between two vertices, or the N shortest; edges without weights count 1",
+        "all_shortest_paths k_shortest_paths", say.ways, choose=lambda args: args.k is not None,
+        writes="a line for each path, its vertices; .csv, .edges, .json by suffix, numbers as .npz, .mtx, .parquet",
+        options={
+            **SOURCE, "--target": {"required": True, "metavar": "VERTEX", "help": "the end vertex"},
+            "--k": {"type": count, "metavar": "N", "help": "the N shortest paths, also longer ones"},
+        },
+    ),
+    Command(
         "reach", "descendants of a vertex, or its ancestors",
         "descendants ancestors", say.entries("vertices"), choose=lambda args: args.against,
-        options={**SOURCE, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,
+        options={**FROM_ANY, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,
     ),
     Command(
         "negative-cycle", "a cycle of negative total weight", "negative_cycle",
@@ -119,6 +146,15 @@ LISTED = (
         part=lambda args: 1, options={**SOURCE, **SINK}, writes=f"the flow on each edge: {EDGES}",
     ),
     Command(
+        "cheapest-flow", "the cheapest maximum flow between two vertices; values are capacities", "minimum_cost_flow",
+        lambda graph, answer, args: {"value": answer[0], "cost": answer[1], "edges": answer[2].nvals},
+        part=lambda args: 2, writes=f"the flow on each edge: {EDGES}",
+        options={
+            **SOURCE, **SINK,
+            "--costs": {"required": True, "metavar": "FILE", "help": "two vertices and a cost per line"},
+        },
+    ),
+    Command(
         "cut", "minimum cut between two vertices; values are capacities", "minimum_cut",
         lambda graph, answer, args: {"value": answer[0], "on the source's side": int(host_coo(answer[1])[1].sum())},
         part=lambda args: 1, options={**SOURCE, **SINK},
@@ -131,14 +167,17 @@ LISTED = (
         },
     ),
     Command(
-        "betweenness", "betweenness centrality along directed edges, not normalized",
+        "betweenness", "betweenness centrality along directed edges",
         "betweenness_centrality", say.best("scores", sources=True),
-        options={**SOURCES, **DRAWN, **SEED, **TOP},
+        options={
+            **SOURCES, **DRAWN, **SEED, **LENGTHS, **PAIRS,
+            "--endpoints": flag("paths pass through their ends too"), **TOP,
+        },
     ),
     Command(
-        "edge-betweenness", "betweenness centrality of edges, not normalized", "edge_betweenness_centrality",
+        "edge-betweenness", "betweenness centrality of edges", "edge_betweenness_centrality",
         say.entries("edges"), writes=f"every edge with its score: {EDGES}",
-        options={**SOURCES, **DRAWN, **SEED},
+        options={**SOURCES, **DRAWN, **SEED, **LENGTHS, **PAIRS},
     ),
     Command("closeness", "closeness centrality: the inverse of the mean distance", "closeness_centrality",
             say.best("scores"), options={**LENGTHS, **TOP}),
@@ -176,11 +215,19 @@ LISTED = (
     ),
     Command("topological", "topological levels: every edge leads to a higher level", "topological_levels",
             say.levels, options=FIRST),
+    Command("longest-path", "a longest path of a graph without cycles; edges without weights count 1",
+            "dag_longest_path", say.longest),
     Command(
         "msf", "minimum spanning forest",
         "minimum_spanning_forest", say.forest, aliases=("forest",),
         writes=f"its edges, each once: {EDGES}",
     ),
+    Command("bridges", "edges whose removal disconnects a component", "bridges", say.edges,
+            writes=f"each bridge once: {EDGES}"),
+    Command("articulation", "vertices whose removal disconnects a component", "articulation_points",
+            say.entries("vertices"), writes=MEMBERS),
+    Command("biconnected", "biconnected components", "biconnected_components", say.blocks,
+            writes=f"each edge once, with the number of its component: {EDGES}"),
     Command("triangles", "number of triangles", "triangle_count", say.number("triangles")),
     Command("vertex-triangles", "triangles at each vertex", "triangles_per_vertex",
             say.best("triangles"), options=TOP),
@@ -241,6 +288,8 @@ LISTED = (
         "mis", "a maximal independent set", "maximal_independent_set", say.entries("members"),
         options=SEED, writes=MEMBERS,
     ),
+    Command("dominating", "a small dominating set: each vertex is a member, or has an edge from one", "dominating_set",
+            say.entries("members"), options=SEED, writes=MEMBERS),
     Command("coloring", "greedy coloring: colors from 0, different for neighbours",
             "coloring color_classes", say.classes("colors"), options=SEED),
     Command("matching", "a maximal matching",
@@ -282,11 +331,11 @@ LISTED = (
         },
     ),
     Command(
-        "layout", "vertex coordinates for drawing", "spectral_layout spring_layout",
-        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: args.by == "spring",
+        "layout", "vertex coordinates for drawing", " ".join(f"{name}_layout" for name in LAYOUTS),
+        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: LAYOUTS.index(args.by),
         writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
         options={
-            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
+            "--by": {"choices": LAYOUTS, "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
         },
     ),
 )  # fmt: skip

@@ -151,21 +151,54 @@ def vertex(graph: Graph, label: str | None, option: str) -> int:
         raise Fault(f"{option}: {error}") from None
 
 
+def sources(graph: Graph, text: str | None, option: str) -> int | list[int]:
+    """The vertex that an option names, or several, separated by commas."""
+    if text is None or text in graph or "," not in text:
+        return vertex(graph, text, option)
+    return [vertex(graph, label, option) for label in text.split(",")]
+
+
 def communities(graph: Graph, path: str) -> Vector:
     """The community number of each vertex, from a file with one line per vertex: the vertex and any word. Raises Fault
     if vertices are missing."""
-    kind = file_format_of(path)
-    if kind not in DELIMITERS:
-        raise Fault(f"--communities: expected lines of vertex and community (.tsv, .csv, .edges), got {path}")
-    with open(path, newline="", encoding="utf-8") as stream:
-        lines = [line for line in csv.reader(stream, delimiter=DELIMITERS[kind]) if line]
-    if bad := next((line for line in lines if len(line) != 2), None):
-        raise Fault(f"--communities: expected a vertex and its community in each line of {path}, got {bad!r}")
+    lines = _lines_of(2, path, "--communities", "a vertex and its community")
     found = {vertex(graph, name, "--communities"): word for name, word in lines}
     if missing := graph.matrix.nrows - len(found):
         raise Fault(f"--communities: expected a community for each vertex, got none for {missing} vertices")
     _, numbers = np.unique([found[v] for v in range(len(found))], return_inverse=True)
     return Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
+
+
+def pairs(graph: Graph, path: str) -> Matrix:
+    """A Matrix with an entry for each pair of vertices in a file with one pair per line."""
+    lines = _lines_of(2, path, "--pairs", "two vertices")
+    i, j = ([vertex(graph, line[end], "--pairs") for line in lines] for end in (0, 1))
+    n = graph.matrix.nrows
+    return Matrix.from_coo(i, j, True, nrows=n, ncols=n, device=graph.matrix.device.name)
+
+
+def costs(graph: Graph, path: str) -> Matrix:
+    """A Matrix of integers, from a file with two vertices and a number per line."""
+    lines = _lines_of(3, path, "--costs", "two vertices and an integer")
+    i, j = ([vertex(graph, line[end], "--costs") for line in lines] for end in (0, 1))
+    try:
+        values = [int(line[2]) for line in lines]
+    except ValueError as error:
+        raise Fault(f"--costs: expected two vertices and an integer in each line of {path}, got {error}") from None
+    n = graph.matrix.nrows
+    return Matrix.from_coo(i, j, values, dtypes.INT64, nrows=n, ncols=n, device=graph.matrix.device.name)
+
+
+def _lines_of(count: int, path: str, option: str, what: str) -> list[list[str]]:
+    """The lines of a file, which have `count` words each. Raises Fault for others."""
+    kind = file_format_of(path)
+    if kind not in DELIMITERS:
+        raise Fault(f"{option}: expected lines of {what} (.tsv, .csv, .edges), got {path}")
+    with open(path, newline="", encoding="utf-8") as stream:
+        lines = [line for line in csv.reader(stream, delimiter=DELIMITERS[kind]) if line]
+    if bad := next((line for line in lines if len(line) != count), None):
+        raise Fault(f"{option}: expected {what} in each line of {path}, got {bad!r}")
+    return lines
 
 
 def undirected(A: Matrix, args: argparse.Namespace) -> Matrix:

@@ -54,6 +54,9 @@ class Graph(Methods, metaclass=methods.Named):
     passed and returned by name: see `Values`. Algorithms for undirected graphs ignore edge directions, as in
     `g.to_undirected()`, and warn.
 
+    `g == h` is True only if both are the same object, as graphs are also keys of dictionaries; `g.isequal(h)` compares
+    vertices, edges and weights.
+
         g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
         g.bfs("Anna")["Cleo"]  # 2
     """
@@ -257,6 +260,16 @@ class Graph(Methods, metaclass=methods.Named):
             return int(self.matrix.nvals)
         return int(self.matrix.nvals + edges.loops(self.matrix).nvals) // 2
 
+    def number_of_nodes(self) -> int:
+        """The number of vertices, as `len(g)`."""
+        return len(self)
+
+    def density(self) -> float:
+        """The number of edges divided by that of a complete graph without self loops; 0 for fewer than two vertices.
+        Self loops count as edges, so that it may exceed 1."""
+        n = len(self)
+        return (1 if self.directed else 2) * self.number_of_edges() / (n * (n - 1)) if n > 1 else 0.0
+
     def degree(self, *, weighted: bool = False) -> Values:
         """The degree of each vertex, in and out; a self loop counts twice. weighted: the sum of the weights."""
         return edges.degrees(self, out=True, into=True, weighted=weighted)
@@ -278,7 +291,7 @@ class Graph(Methods, metaclass=methods.Named):
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
         along = validation.check_weighted(weighted, self.attributes)
-        return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
+        return (self.sssp_tree(source, targets=target)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
         """The same graph with another edge attribute as the weight. InvalidValue for an unknown attribute.
@@ -289,9 +302,33 @@ class Graph(Methods, metaclass=methods.Named):
             raise InvalidValue(f"attribute: {known}, got {attribute!r}. Hint: from_table(.., attributes=[..])")
         return Graph._of_names(self.attributes[attribute], self.labels, directed=self.directed)
 
+    def isequal(self, other: Graph, *, check_dtype: bool = False) -> bool:
+        """Whether both graphs have the same vertices by name, in any order, the same edges with equal weights and
+        attributes, and both or neither have directions. check_dtype: whether types of weights count. TypeError unless
+        other is a Graph."""
+        if not isinstance(other, Graph):
+            raise TypeError(f"other: expected a Graph, got {validation.described(other)}")
+        if self.matrix.shape != other.matrix.shape or self.attributes.keys() != other.attributes.keys():
+            return False
+        if self.matrix.nvals != other.matrix.nvals or self.directed != other.directed:
+            return False
+        here, there = list(self.vertices), list(other.vertices)
+        number = {name: k for k, name in enumerate(there)}
+        if here != there and number.keys() != set(here):
+            return False
+        of = None if here == there else [number[name] for name in here]
+        pairs = [(self.matrix, other.matrix), *((A, other.attributes[name]) for name, A in self.attributes.items())]
+        return all(A.isequal(B if of is None else B[of, of].new(), check_dtype=check_dtype) for A, B in pairs)
+
+    def reverse(self) -> Graph:
+        """The graph with the direction of every edge reversed; a copy of an undirected graph."""
+        more = {name: A.T.new() for name, A in self.attributes.items()}
+        return Graph._of_names(self.matrix.T.new(), self.labels, directed=self.directed, attributes=more)
+
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
-        """The subgraph induced by some vertices, in the given order."""
-        of = list(dict.fromkeys(self.vertex(label) for label in labels))  # each once
+        """The subgraph induced by some vertices, in the given order. Names that the graph does not have are ignored, as
+        in NetworkX."""
+        of = list(dict.fromkeys(self.vertex(label) for label in labels if label in self))  # each once
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}

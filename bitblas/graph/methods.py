@@ -99,7 +99,7 @@ def of_class(name: str) -> Method:
             answer = program(*bound.args, **bound.kwargs)
         except (GraphblasException, TypeError) as error:
             raise _by_name(graph, error) from None
-        if facts.graph == "acyclic":
+        if name == "topological_levels":
             _check_acyclic(graph, answer)
         call = Call(bound.arguments, undirected=facts.undirected or not graph.directed)
         if len(facts.answer) == 1:
@@ -150,9 +150,12 @@ def _values(graph: Graph, kind: str, vector: Vector, call: Call) -> Values:
 
 
 def _values_per_source(graph: Graph, kind: str, matrix: Matrix, call: Call) -> dict[Any, Values]:
+    sources = call.arguments["sources"]
     return {
-        graph._name(v): Values(graph, matrix[k, :].new(), absent=_unreachable_text(graph, {"source": v}))
-        for k, v in enumerate(call.arguments["sources"])
+        graph._name(v): Values(
+            graph, matrix[k, :].new(), absent=_unreachable_text(graph, {**call.arguments, "source": v})
+        )
+        for k, v in enumerate(range(len(graph)) if sources is None else sources)
     }
 
 
@@ -171,6 +174,13 @@ def _rows(graph: Graph, kind: str, matrix: Matrix, call: Call) -> list[list[Any]
     rows, cols, values = host_coo(matrix)
     parts = np.split(values if kind == "walks" else cols, np.searchsorted(rows, np.arange(1, matrix.nrows)))
     return [[graph._name(v) for v in part.tolist()] for part in parts]
+
+
+def _list(graph: Graph, kind: str, vector: Vector, call: Call) -> list[Any]:
+    """The values of a full Vector."""
+    from ..io.build import host_coo
+
+    return host_coo(vector)[1].tolist()
 
 
 def _component_graph(graph: Graph, kind: str, matrix: Matrix, call: Call) -> Graph:
@@ -192,14 +202,14 @@ def _directed_graphs(graph: Graph, kind: str, matrices: tuple[Matrix, ...], call
 def _graph(graph: Graph, kind: str, matrix: Matrix, call: Call) -> Graph:
     """Undirected if the call ignores directions. The best of each vertex (`top`) and pairs given in one direction stay
     directed. Values of both directions differ only by rounding. Betweenness from some sources is the mean of both
-    directions, as in NetworkX."""
+    directions, normalized their sum, as in NetworkX."""
     pairs = call.arguments.get("pairs")
     one_way = call.arguments.get("top") is not None or (pairs is not None and type(graph)(pairs).directed)
     if one_way or not call.undirected:
         return _directed_graph(graph, kind, matrix, call)
     if kind == "value per edge":
         both = matrix.ewise_add(matrix.T, "plus").new()
-        both << both.apply("times", right=0.5)
+        both << both.apply("times", right=1.0 if call.arguments.get("normalized") else 0.5)
     else:
         both = edges.both_ways(matrix)
     return _undirected_graph(graph, kind, both, call)
@@ -222,6 +232,7 @@ NAMED: dict[str, Callable[[Graph, str, Any, Call], Any]] = {
     "graph of components": _component_graph,
     "positions": _positions,
     "walks": _rows,
+    "value per walk": _list,
     "vertex sets": _rows,
 }
 
@@ -244,8 +255,10 @@ def _unreachable_text(graph: Graph, values: Arguments) -> str:
     """The message about a vertex without a value, for a search from `source`."""
     source = values["source"]
     limit = "" if values.get("depth_limit") is None else f" by {values['depth_limit']} edges"
-    several = isinstance(source, list)
-    return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
+    if values.get("limit") is not None:
+        limit = f" within {values['limit']}"
+    several, other = isinstance(source, list), "" if values.get("targets") is None else "is no target, or "
+    return f"{other}cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
 def _option_hint(options: Iterable[str], signature: inspect.Signature) -> str:

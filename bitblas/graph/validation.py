@@ -205,7 +205,7 @@ def described(value: object) -> str:
 # ---- Convert arguments of Graph methods for the underlying program: vertex names become numbers.
 
 # Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
-VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
+VERTEX, VERTICES = ("source", "sink", "center", "target"), ("sources", "starts", "vertices", "targets")
 VERTEX_VALUES, PAIRS = ("personalization", "labels"), ("pairs",)
 
 
@@ -215,6 +215,8 @@ def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
         return check_weighted(value, graph.attributes)
     if value is None or hasattr(value, "nvals"):
         return value
+    if argument == "costs":
+        return graph.by(value).matrix
     if argument in (*VERTEX, *VERTICES):
         numbers = _vertex_numbers(graph, value)
         return [numbers] if argument in VERTICES and isinstance(numbers, int) else numbers

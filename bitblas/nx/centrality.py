@@ -13,7 +13,7 @@ from bitblas import algorithms
 
 from .arrays import Node, Nodes, Refused, Scores, Start, exact_sum
 from .graph import Graph, ascending_order
-from .searches import distances, entries, host, reachable_nodes, require_node
+from .searches import distance_weights, distances, entries, host, require_node
 
 # ---- Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol.
 
@@ -77,14 +77,17 @@ def betweenness_centrality(
     if not n:
         return {}
     sources = range(n) if chosen is None else chosen.tolist()
-    found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
-    if endpoints:
-        for source in sources:
-            others = reachable_nodes(G, source)
-            found[others] += 1
-            found[source] += len(others) - 2
+    A, by_length = G.structure if weight is None else edge_lengths(G, weight), weight is not None
+    found = host(algorithms.betweenness_centrality(A, list(sources), weighted=by_length, endpoints=endpoints), 0.0)
     scale = scales(n, chosen, normalized, G.directed, endpoints)
     return G.by_node(found if scale is None else found * scale)
+
+
+def edge_lengths(G: Graph, weight: str) -> gb.Matrix:
+    """The weight matrix. Raises Refused unless all weights are above 0."""
+    if not (G.values_of(weight) > 0).all():
+        raise Refused("weights of 0 and less")
+    return distance_weights(G, weight)
 
 
 def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool, endpoints: bool) -> np.ndarray | None:
@@ -109,7 +112,8 @@ def edge_betweenness_centrality(
 ) -> Scores:
     n = len(G)
     sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
-    found = algorithms.edge_betweenness_centrality(G.structure, sources)
+    A = G.structure if weight is None else edge_lengths(G, weight)
+    found = algorithms.edge_betweenness_centrality(A, sources, weighted=weight is not None)
     rows, cols, values = entries(found)
     if not G.directed:  # NetworkX sums both directions of an edge
         values = values + values[np.lexsort((rows, cols))]

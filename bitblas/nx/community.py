@@ -11,6 +11,7 @@ from networkx.algorithms.community.quality import NotAPartition
 
 import bitblas as gb
 from bitblas import algorithms
+from bitblas.exceptions import InvalidValue
 
 from .arrays import Node, Nodes, Number, Refused, Scores, exact_sum, sum_by_group
 from .components import group_nodes
@@ -211,13 +212,28 @@ def maximum_flow(
     if not flowG.directed:  # opposite flows along an edge cancel
         F = gb.binary.minus(F | F.T, left_default=0, right_default=0).new()
         F = F.select(gb.select.valuegt, 0).new()
+    return value, _flow_by_node(flowG, F)
+
+
+def _flow_by_node(flowG: Graph, F: gb.Matrix) -> dict[Node, Scores]:
+    """The flow along each edge."""
     rows, cols, amount = entries(F)
     entry_flow = np.zeros(len(flowG.cols), amount.dtype)
     entry_flow[entries_at(flowG, rows.astype(np.int64), cols.astype(np.int64))] = amount
     found: dict[Node, Scores] = {node: {} for node in flowG}
     for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), entry_flow.tolist()):
         found[u][v] = x
-    return value, found
+    return found
+
+
+def max_flow_min_cost(
+    G: Graph, s: Node, t: Node, capacity: str = "capacity", weight: str = "weight"
+) -> dict[Node, Scores]:
+    A, source, sink = _network(G, s, t, capacity)
+    try:
+        return _flow_by_node(G, algorithms.minimum_cost_flow(A, G.matrix(weight, default=0), source, sink)[2])
+    except InvalidValue as error:
+        raise Refused(str(error)) from None
 
 
 def maximum_flow_value(

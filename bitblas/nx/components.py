@@ -10,8 +10,9 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import algorithms
+from bitblas.exceptions import InvalidValue
 
-from .arrays import Node
+from .arrays import Edge, Node, Number, Refused
 from .graph import Graph
 from .searches import distances, entries, host, reachable_nodes, require_node
 
@@ -56,6 +57,48 @@ is_weakly_connected = is_connected
 
 def node_connected_component(G: Graph, n: Node) -> set[Node]:
     return set(G.nodes_at(reachable_nodes(G, G.number[n])))
+
+
+# ---- networkx.algorithms.components.biconnected and bridges ----
+
+
+def _blocks(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ends of the edges, loops excepted, and the number of the biconnected component of each."""
+
+    def make() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        rows, cols, block = entries(algorithms.biconnected_components(G.both_ways))
+        once = rows < cols
+        return rows[once], cols[once], block[once]
+
+    return G._cached_as("blocks", make)
+
+
+def biconnected_components(G: Graph) -> Iterator[set[Node]]:
+    rows, cols, block = _blocks(G)
+    order = np.argsort(block, kind="stable")
+    ends = np.flatnonzero(np.diff(block[order])) + 1
+    nodes = G.nodes_at(np.stack([rows[order], cols[order]], axis=1).ravel())
+    limits = [0, *(2 * ends).tolist(), len(nodes)] if nodes else [0]
+    return (set(nodes[low:high]) for low, high in pairwise(limits))
+
+
+def articulation_points(G: Graph) -> Iterator[Node]:
+    at, _ = entries(algorithms.articulation_points(G.both_ways))
+    return iter(G.nodes_at(at))
+
+
+def bridges(G: Graph, root: Node = None) -> Iterator[Edge]:
+    if root is not None and root not in G:
+        raise nx.NodeNotFound(f"Root node {root} is not in graph")
+    u, v = G.edge_ends
+    rows, cols, block = _blocks(G)
+    alone = np.bincount(block, minlength=1)[block] == 1
+    n = len(G)
+    found = np.isin(np.minimum(u, v) * n + np.maximum(u, v), rows[alone] * n + cols[alone])
+    if root is not None:
+        label = component_labels(G)
+        found &= label[u] == label[G.number[root]]
+    return zip(G.nodes_at(u[found]), G.nodes_at(v[found]))
 
 
 # ---- directed -------------------------------------------------------------------------------------------------------
@@ -232,3 +275,25 @@ def has_cycle(G: Graph) -> bool:
 
 def is_directed_acyclic_graph(G: Graph) -> bool:
     return G.directed and not has_cycle(G)
+
+
+def dag_longest_path(
+    G: Graph, weight: str = "weight", default_weight: float = 1, topo_order: object = None
+) -> list[Node]:
+    return G.nodes_at(np.array(_longest(G, weight, default_weight)[0], np.int64))
+
+
+def dag_longest_path_length(G: Graph, weight: str = "weight", default_weight: float = 1) -> Number:
+    return _longest(G, weight, default_weight)[1]
+
+
+def _longest(G: Graph, weight: str, default: float) -> tuple[list[int], Number]:
+    """The nodes and the length of a longest path. Of parallel edges, the longest counts."""
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    try:
+        return algorithms.dag_longest_path(G.matrix(weight, "max", default))
+    except InvalidValue as error:
+        if "acyclic" in str(error):
+            raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration") from None
+        raise Refused(str(error)) from None

@@ -74,17 +74,23 @@ def reachable_nodes(G: Graph, source: int) -> np.ndarray:
 
 
 def distances(
-    G: Graph, source: int | list[int], weight: str | None = None, cutoff: float | None = None, negative: bool = False
+    G: Graph,
+    source: int | list[int],
+    weight: str | None = None,
+    cutoff: float | None = None,
+    negative: bool = False,
+    targets: list[int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The reachable nodes and their distances, nearest first, ties in NetworkX's node order.
+    """The reachable nodes and their distances, nearest first, ties in NetworkX's node order. targets: only these.
 
     source: one, or several, of which the nearest counts. negative: whether negative weights are supported here. Raises
     NetworkXUnbounded for a negative cycle, Refused for unsupported weights including NaN.
     """
     if weight is None:
-        found = bfs_levels(G.structure, source)
+        found = bfs_levels(G.structure, source, targets=targets)
     else:
-        found = search_distances(distance_weights(G, weight, negative), source)
+        limit = cutoff if cutoff is not None and cutoff >= 0 else None
+        found = search_distances(distance_weights(G, weight, negative), source, targets, limit)
     at, values = entries(found)
     order = np.argsort(values, kind="stable")
     return within_cutoff(at[order], values[order], cutoff)
@@ -95,10 +101,13 @@ def within_cutoff(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> 
     return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
 
-def search_distances(A: gb.Matrix, source: int | list[int]) -> gb.Vector:
-    """The distances by `sssp`. Raises NetworkXUnbounded for a negative cycle, Refused for NaN and -infinity."""
+def search_distances(
+    A: gb.Matrix, source: int | list[int], targets: list[int] | None = None, limit: float | None = None
+) -> gb.Vector:
+    """The distances by `sssp`, with its targets and limit. Raises NetworkXUnbounded for a negative cycle, Refused for
+    NaN and -infinity."""
     try:
-        return sssp(A, source)
+        return sssp(A, source, targets=targets, limit=limit)
     except InvalidValue as error:
         if "cycle" in str(error):
             raise nx.NetworkXUnbounded("Negative cycle detected.") from None
@@ -131,7 +140,7 @@ def dijkstra_tree(
     that gives v its distance. Raises Refused if an edge of length 0 is on a shortest path.
     """
     n = len(G)
-    at, values = distances(G, sources, weight)
+    at, values = distances(G, sources, weight, cutoff)
     d, reached = np.zeros(n, values.dtype), np.zeros(n, bool)
     d[at], reached[at] = values, True
     sources_too = np.zeros(n, bool)

@@ -20,13 +20,13 @@ from .searches import (
     dijkstra_tree,
     distance_weights,
     distances,
+    entries,
     fewest_edges_path,
     host,
     least_weight_path,
     levels,
     path_to,
     paths_to_all,
-    reachable_nodes,
     require_ends,
     require_node,
     search_distances,
@@ -99,10 +99,11 @@ def _lengths(G: Graph, sources: Nodes, cutoff: float | None, weight: str, negati
 
 
 def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negative: bool) -> Number:
-    found = _lengths(G, [source], None, weight, negative)
-    if target not in found:
+    ends = [G.number[target]] if target in G else []
+    _, found = distances(G, G.number[source], weight, negative=negative, targets=ends)
+    if not len(found):
         raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
-    return found[target]
+    return found[0].item()
 
 
 def _require_sources(G: Graph, sources: Nodes) -> None:
@@ -265,7 +266,7 @@ def floyd_warshall_predecessor_and_distance(
 
 def has_path(G: Graph, source: Node, target: Node) -> bool:
     require_ends(G, source, target)
-    return bool((reachable_nodes(G, G.number[source]) == G.number[target]).any())
+    return bool(algorithms.bfs_levels(G.structure, G.number[source], targets=G.number[target]).nvals)
 
 
 def shortest_path_length(
@@ -279,8 +280,7 @@ def shortest_path_length(
             lengths = bellman_ford_path_length if bellman else dijkstra_path_length
             return lengths(G, source, target, weight)
         require_ends(G, source, target)
-        at, found = distances(G, G.number[source])
-        length = found[at == G.number[target]]
+        _, length = distances(G, G.number[source], targets=[G.number[target]])
         if not len(length):
             raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
         return int(length[0])
@@ -294,6 +294,26 @@ def shortest_path_length(
         return single_source_shortest_path_length(H, node)
     single = single_source_bellman_ford_path_length if bellman else single_source_dijkstra_path_length
     return single(H, node, weight=weight)
+
+
+def all_shortest_paths(
+    G: Graph, source: Node, target: Node, weight: str | None = None, method: str = "dijkstra"
+) -> Iterator[list[Node]]:
+    if weight is not None and method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    text = f"Source {source} not in G" if weight is None else f"Node {source} is not found in the graph"
+    at = require_node(G, source, text if method == "dijkstra" or weight is None else f"Source {source} not in G")
+    no_path = nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    if target not in G:
+        raise no_path
+    A = G.structure if weight is None else distance_weights(G, weight)
+    if weight is not None and not (G.values_of(weight) > 0).all():
+        raise Refused("edges of no length")
+    rows, _, vertices = entries(algorithms.all_shortest_paths(A, at, G.number[target]))
+    if not len(rows):
+        raise no_path
+    parts = np.split(vertices, np.flatnonzero(np.diff(rows)) + 1)
+    return (G.nodes_at(part) for part in parts)
 
 
 def average_shortest_path_length(G: Graph, weight: str | None = None, method: str | None = None) -> float:

@@ -31,59 +31,94 @@ from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .._parts import index_range, random_hash
+from ..connectivity.topological import topological_levels
+from ..paths.sssp import lengths_of, sssp
 
 BATCH = 64  # sources per batch: one 64-bit word per vertex
 EULER = 2.718281828459045
 
 
 @algorithm(answer="value per vertex")
-def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
+def betweenness_centrality(
+    A, sources=None, *, k=None, seed=None, batch=BATCH, weighted=False, normalized=False, endpoints=False, gb=None
+):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that pass through each vertex.
 
     A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
     int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
     0: the same seed draws the same sources. batch: int, sources per batch, which needs six matrices of `batch` rows.
-    gb: the library, bitblas if None.
+    weighted: bool, whether the values, above 0, are lengths of edges; else, and for BOOL, all are 1. normalized: bool,
+    divide by the number of pairs of a source and a target. endpoints: bool, whether paths pass through their ends. gb:
+    the library, bitblas if None.
     Returns a Vector, FP64, size n, full: the sum over sources s and targets t of the share of the shortest s-t paths
-    through v. End points are excluded, and nothing is normalised: with all sources it equals NetworkX's
-    betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways counts each path
-    twice, once per direction: half of the result is NetworkX's value for a Graph.
-    Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
-    square), IndexOutOfBound (a source out of range), TypeError (wrong types).
+    through v. With all sources it equals NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph; an
+    undirected graph stored both ways counts each path twice, once per direction: half of the result is NetworkX's value
+    for a Graph. Normalized, it is NetworkX's value for both, also from k sources.
+    Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources; if weighted, a value that
+    is NaN, 0 or less, or lost in the rounding of a distance), DimensionMismatch (A not square), IndexOutOfBound (a
+    source out of range), TypeError (wrong types).
     """
     n = A.nrows
     sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
-
-    # c += the column sums of D, over all batches
+    endpoints, normalized = check.flag("endpoints", endpoints), check.flag("normalized", normalized)
     c, plus, logs = gb.Vector.from_scalar(0.0, n), gb.monoid.plus, False
-    for first in range(0, len(sources), batch):
-        some = list(sources[first : first + batch])
-        found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
-        D = found["dependencies"]
+    lengths = _lengths(A, weighted, gb)
+    size = batch if lengths is None else 1
+    for first in range(0, len(sources), size):
+        # c += the column sums of D, over all batches
+        some = list(sources[first : first + size])
+        if lengths is None:
+            found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
+            D = found["dependencies"]
+        else:
+            D = _by_length(lengths, some[0], gb)[0]
         c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
+        if endpoints:
+            # each path counts at its target, and at its source
+            one = D.apply(gb.unary.one).new()
+            reached = one.reduce_rowwise(plus).new().to_coo()[1].tolist() if D.ndim == 2 else [one.nvals]
+            c(plus) << (one.reduce_columnwise(plus) if D.ndim == 2 else one)
+            ends = [number - 2.0 for number in reached]
+            c(plus) << gb.Vector.from_coo(some, ends, gb.dtypes.FP64, size=n, dup_op=gb.binary.plus)
         loops.report(len(some), total=len(sources))
+    if normalized:
+        # c /= the number of pairs: sources times targets, of which v is none unless end points count
+        pairs = gb.Vector.from_scalar(float(max(1, len(sources) * (n - 1 - (not endpoints)))), n)
+        if not endpoints:
+            its = gb.Vector.from_coo(sources, [2.0 - n] * len(sources), gb.dtypes.FP64, size=n, dup_op=gb.binary.plus)
+            pairs(plus) << its
+        c << gb.binary.truediv(c & pairs.apply(gb.binary.max, right=1.0).new())
     return c
 
 
 @algorithm(answer="value per edge", arrays=(64, 56))
-def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
+def edge_betweenness_centrality(
+    A, sources=None, *, k=None, seed=None, batch=BATCH, weighted=False, normalized=False, gb=None
+):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that use each edge.
 
-    A: Matrix, n x n, any dtype. sources, k, seed, batch, gb: as for `betweenness_centrality`, sources being vertices.
+    A: Matrix, n x n, any dtype. sources, k, seed, batch, weighted, gb: as for `betweenness_centrality`. normalized:
+    bool, divide by the number of pairs of a source and a target.
     Returns a Matrix, FP64, n x n, with the structure of A: the sum over sources s and targets t of the share of the
-    shortest s-t paths along the edge. Nothing is normalised: with all sources it equals NetworkX's
-    edge_betweenness_centrality(G, normalized=False) of a DiGraph. For an undirected graph stored both ways, E[i, j] and
-    E[j, i] are each NetworkX's value for the edge of a Graph.
-    Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
-    square), IndexOutOfBound (a source out of range), TypeError (wrong types).
+    shortest s-t paths along the edge. With all sources it equals NetworkX's edge_betweenness_centrality(G,
+    normalized=False) of a DiGraph. For an undirected graph stored both ways, E[i, j] and E[j, i] are each NetworkX's
+    value for the edge of a Graph; normalized, this is their sum.
+    Raises as `betweenness_centrality` does.
     """
     n = A.nrows
     sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
+    normalized, lengths = check.flag("normalized", normalized), _lengths(A, weighted, gb)
     i, j, _ = A.to_coo()
     e, logs = i * 0.0, False
-    for first in range(0, len(sources), batch):
+    for source in sources if lengths else ():
+        # e[i, j] += p[i] / p[j] (1 + d[j]) at tight edges
+        D, P, tight, logarithms = _by_length(lengths, source, gb)
+        d, p, u, v = D.to_dense(0.0), P.to_dense(1.0), i[tight], j[tight]
+        e[tight] += (EULER ** (p[u] - p[v]) if logarithms else p[u] / p[v]) * (1 + d[v])
+        loops.report(total=len(sources))
+    for first in range(0, 0 if lengths else len(sources), batch):
         some = list(sources[first : first + batch])
         found, logs = _searched(A, gb, some, min(batch, len(sources)), logs, edges=True)
         P, V = found["paths"]
@@ -94,6 +129,8 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
             share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
             e += ahead * share * (1 + d[j])
         loops.report(len(some), total=len(sources))
+    if normalized:
+        e = e / max(1, len(sources) * (n - 1))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
@@ -232,3 +269,80 @@ def _searching(A, gb, k, logs, edges):
 
     state = {"level": level, "dependencies": D, "most": most, "paths": paths}
     return {"begin": begin, "body": body, "while_": searches, **state}
+
+
+# ---- Betweenness by lengths of edges.
+#
+# Method: Brandes, one source at a time. An edge is tight if the distance of its end equals that of its start plus its
+# length. Tight edges form an acyclic graph T, whose topological levels are the order of both sweeps: all predecessors
+# of a vertex are on lower levels.
+#
+# State: p and d as above, Vectors; a vertex that is not reached has no entry.
+
+
+def _lengths(A, weighted, gb):
+    """The graph, its rows, columns and lengths as arrays; None if all edges have length 1."""
+    if not check.flag("weighted", weighted) or A.dtype == gb.dtypes.BOOL:
+        return None
+    check.memory(A, f"betweenness: paths along {A.nvals} edges with lengths", 64 * A.nvals)
+    A = lengths_of(A, gb)
+    i, j, w = A.to_coo()
+    check.no_nan(gb, "A", not (w <= 0).any(), "values above 0", w.min() if len(w) else 0)
+    return A, i, j, w
+
+
+def _by_length(lengths, source, gb):
+    """The dependencies of the source on each vertex that it reaches, the numbers of shortest paths, which edges are
+    tight, and whether the numbers are logarithms.
+    """
+    A, i, j, w = lengths
+    n = A.nrows
+    with loops.silenced():
+        far = sssp(A, source, gb=gb)
+        distance, reached = far.to_dense(0), far.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)
+        # T = A<distance[i] + A[i, j] == distance[j]>
+        tight = reached[i] & (distance[i] + w == distance[j]) & (i != j)
+        u, v = i[tight], j[tight]
+        lost = (distance[u] == distance[v]) & (distance[u] < float("inf"))
+        check.no_nan(gb, "A", not lost.any(), "values that a distance can be increased by", "one lost in rounding")
+        T = gb.Matrix.from_coo(u, v, True, nrows=n, ncols=n)
+        level = topological_levels(T, gb=gb)
+    check.no_nan(gb, "A", level.nvals == n, "finite values", "infinite ones on shortest paths")
+    levels = [
+        level.select(gb.select.valueeq, depth).new()
+        for depth in range(1, int(level.reduce(gb.monoid.max).new().value) + 1)
+    ]
+    for logs in (False, True):
+        D, P = _along(T, levels, source, logs, gb)
+        # an overflowed count is infinite, and the shares derived from it are not finite
+        if D.reduce(gb.monoid.plus).new().value < float("inf") and P.reduce(gb.monoid.max).new().value < float("inf"):
+            break
+    return D, P, tight, logs
+
+
+def _along(T, levels, source, logs, gb):
+    """Both sweeps along the graph T, whose vertices after the source are on these levels."""
+    binary, FP64, plus = gb.binary, gb.dtypes.FP64, gb.monoid.plus
+    plus_first, plus_second = gb.semiring.plus_first, gb.semiring.plus_second
+    one, times, divided = 1.0, binary.times, binary.truediv
+    if logs:
+        total = gb.monoid.numpy.logaddexp
+        plus_first = gb.semiring.register_anonymous(total, binary.first)
+        plus_second = gb.semiring.register_anonymous(total, binary.second)
+        one, times, divided = 0.0, binary.plus, binary.minus
+    P = gb.Vector.from_coo([source], [one], FP64, size=T.nrows)
+    for level in levels:
+        # P<level> = P plus.first T
+        P(level.S) << P.vxm(T, plus_first[FP64])
+    # D<P> = 0
+    D = P.apply(binary.second, right=0.0).new()
+    for level in reversed(levels):
+        # t<level> = (1 + D) ./ P; D += P .* (T plus.second t)
+        t = (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0)).new(mask=level.S)
+        t << divided(t & P)
+        t << T.mxv(t, plus_second[FP64])
+        t << times(t & P)
+        D(plus) << (t.apply(gb.unary.exp) if logs else t)
+    # the source is an end of all paths
+    D[source] = 0.0
+    return D, P

@@ -28,18 +28,23 @@ from .._parts import degrees, index_range
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, on the same vertices.
 
-    A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 3. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 2; the 2-truss has all edges but self loops.
+    gb: the library, bitblas if None.
     Returns a Matrix, n x n, INT64: the edges of the k-truss, both ways, with the number of its triangles that contain
     each.
-    Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong types).
+    Raises InvalidValue (A not symmetric, k below 2), DimensionMismatch (A not square), TypeError (wrong types).
     """
     n = A.nrows
-    k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
+    k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=2))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
     for turn in range(C.nvals + 2):  # every round except the last drops an edge
         # C<C> = C plus.pair C'
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
+        if k == 2:
+            # S += 0 at every edge
+            S(gb.binary.plus) << C.apply(gb.binary.second[INT64], right=0).new()
+            return S
         # S = S<S >= k - 2>
         S << S.select(gb.select.valuege, k - 2)
         loops.report()

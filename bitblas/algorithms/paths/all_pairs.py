@@ -1,4 +1,4 @@
-"""All-pairs distances: shortest-path lengths from many vertices, or from all, to every vertex.
+"""All-pairs distances: shortest-path lengths from many vertices, or from all, to every vertex, and of pairs.
 
 Method: from given sources, one search after another. From all, Floyd-Warshall by blocks of vertices: shortest paths
 within a block by repeated squaring, then paths through the block as a product of two panels.
@@ -18,29 +18,66 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
+from .._parts import transposed
 from .sssp import sssp, weights_of
 
 
 @algorithm(answer="distances per source", weighted=True)
-def distances_from_each(A, sources, *, gb=None):
+def distances_from_each(A, sources, *, targets=None, limit=None, gb=None):
     """The distance from each of several sources to each vertex.
 
-    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. sources: vertices, k of them.
-    gb: the library, bitblas if None.
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. sources: vertices, k of them;
+    None: all. targets, limit: as for `sssp`, of each search. gb: the library, bitblas if None.
     Returns a Matrix, k x n, FP32 or FP64 if A is, else INT64: row s has the distances from sources[s], no entry at an
     unreachable vertex.
-    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a reachable
-    negative cycle), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong types).
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; limit below 0;
+    a reachable negative cycle), DimensionMismatch (A not square), IndexOutOfBound (a vertex out of range), TypeError
+    (wrong types).
     """
     n = A.nrows
-    sources = check.vertices(gb, "sources", sources, n)
+    sources = list(range(n)) if sources is None else check.vertices(gb, "sources", sources, n)
     dtype = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
     D = gb.Matrix(dtype, len(sources), n)
     for s, source in enumerate(sources):
         # D[s, :] = the distances from sources[s]
-        D[s, :] << sssp(A, source, gb=gb)
+        D[s, :] << sssp(A, source, targets=targets, limit=limit, gb=gb)
         loops.report(total=len(sources))
     return D
+
+
+@algorithm(answer="value per pair", weighted=True, arrays=(24, 0))
+def distances_of_pairs(A, pairs, *, limit=None, gb=None):
+    """The distance between each of some pairs of vertices.
+
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. pairs: Matrix, n x n, any dtype:
+    an entry (s, t) requests the distance from s to t. limit: as for `sssp`, of each search. gb: the library, bitblas if
+    None.
+    Returns a Matrix, n x n, FP32 or FP64 if A is, else INT64: an entry at each pair with a path. It searches once for
+    each vertex on the side that has fewer, and stops at the vertices of its pairs.
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; limit below 0;
+    a reachable negative cycle), DimensionMismatch (A not square, or pairs not of its shape), TypeError (wrong types).
+    """
+    n = A.nrows
+    if check.square(gb, pairs, "pairs") != n:
+        raise gb.exceptions.DimensionMismatch(
+            f"argument pairs: expected a Matrix of {n} rows and columns, got {pairs.nrows}. "
+            "Hint: an entry (s, t) for each pair of vertices."
+        )
+    # the ends of pairs on each side; search from the fewer, if these are the second ends backwards along A'
+    sides = [gb.Vector.from_coo(x, True, size=n).to_coo()[0].astype("int64") for x in pairs.to_coo(values=False)[:2]]
+    back = len(sides[1]) < len(sides[0])
+    along, wanted = [loops.cached(transposed, X, gb) if back else X for X in (A, pairs)]
+    dtype, starts = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64, sides[back]
+    D = gb.Matrix(dtype, len(starts), n)
+    for s, source in enumerate(starts.tolist()):
+        # D[s, :] = the distances from starts[s] to the entries of its row
+        targets = wanted[source, :].new().to_coo(values=False)[0].tolist()
+        D[s, :] << sssp(along, source, targets=targets, limit=limit, gb=gb)
+        loops.report(total=len(starts))
+    i, j, d = D.to_coo()
+    i = starts[i]
+    i, j = (j, i) if back else (i, j)
+    return gb.Matrix.from_coo(i, j, d, dtype, nrows=n, ncols=n)
 
 
 @algorithm(answer="value per pair", weighted=True)

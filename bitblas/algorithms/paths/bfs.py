@@ -21,22 +21,34 @@ SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written
 
 
 @algorithm(answer="distance per vertex")
-def bfs_levels(A, source, *, depth_limit=None, gb=None):
+def bfs_levels(A, source, *, depth_limit=None, targets=None, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
     A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: paths start at any of them. depth_limit:
-    int >= 0: stop at this distance; None: no limit. gb: the library, bitblas if None.
+    int >= 0: stop at this distance; None: no limit. targets: a vertex, or several: stop when all of them are found, and
+    return only their levels; None: all vertices. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: 0 at the source, no entry at a vertex that is not reached.
-    Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong types).
+    Raises DimensionMismatch (A not square), IndexOutOfBound (a vertex out of range), InvalidValue (depth_limit below
+    0), TypeError (wrong types).
     """
     n = A.nrows
     source = check.sources(gb, "source", source, n)
+    targets = None if targets is None else check.sources(gb, "targets", targets, n)
+    v = levels_until(A, source, depth_limit, targets, gb)
+    # w<targets> = v
+    return v if targets is None else v.dup(mask=check.members(gb, targets, n).S)
 
-    loop = loops.cached_loop(_levels, A, gb, _rounds(gb, depth_limit))
-    v, q = loop.state["levels"], loop.state["while_"]
+
+def levels_until(A, source, depth_limit, targets, gb):
+    """The levels of the vertices found until all targets are found; of all if targets is None."""
+    loop = loops.cached_loop(_levels, A, gb, _rounds(gb, depth_limit), targets is not None)
+    v, q, going = (loop.state[name] for name in ("levels", "frontier", "while_"))
     v.clear()
     check.set_entries(gb, q, source, True)
+    if targets is not None:
+        # left = the targets; going = there are any
+        loop.state["left"] << check.members(gb, targets, A.nrows)
+        going << bool(targets)
     loop.run()
     return loop.result(v)
 
@@ -93,7 +105,7 @@ def _rounds(gb, depth_limit):
     return None if depth_limit is None else 1 + check.count(gb, "depth_limit", depth_limit, hint, least=0)
 
 
-def _levels(A, gb, limit):
+def _levels(A, gb, limit, stops):
     v = gb.Vector(gb.dtypes.INT64, A.nrows)  # levels
     q = gb.Vector(gb.dtypes.BOOL, A.nrows)  # frontier
 
@@ -103,7 +115,22 @@ def _levels(A, gb, limit):
         # q<!v, replace> = q any.pair A
         q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
 
-    return {"body": body, "while_": q, "limit": limit, "levels": v}
+    if not stops:
+        return {"body": body, "while_": q, "limit": limit, "levels": v, "frontier": q}
+    left, going, more = gb.Vector(gb.dtypes.BOOL, A.nrows), gb.Scalar(gb.dtypes.BOOL), gb.Scalar(gb.dtypes.BOOL)
+    count = gb.Scalar(gb.dtypes.INT64)
+
+    def until_found(level):
+        body(level)
+        # left<!v, replace> = left; going = left and q have entries
+        left(~v.S, gb.replace) << left
+        count << left.nvals
+        more << count.apply(gb.binary.gt, right=0)
+        count << q.nvals
+        going << count.apply(gb.binary.gt, right=0)
+        going << gb.binary.land(going & more)
+
+    return {"body": until_found, "while_": going, "limit": limit, "levels": v, "frontier": q, "left": left}
 
 
 @algorithm(answer="parent per vertex")

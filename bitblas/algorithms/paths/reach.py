@@ -17,9 +17,9 @@ Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import induced_subgraph
+from .._parts import induced_subgraph, transposed
 from .bfs import bfs_levels, bfs_parents
-from .sssp import sssp
+from .sssp import distances_until
 
 
 @algorithm(answer="value per vertex")
@@ -47,12 +47,7 @@ def ancestors(A, source, *, depth_limit=None, gb=None):
     Raises as `descendants` does.
     """
     # descendants in A', which is cached
-    return descendants(loops.cached(_turned, A, gb), source, depth_limit=depth_limit, gb=gb)
-
-
-def _turned(A, gb):
-    T = A.T
-    return T if isinstance(T, gb.Matrix) else T.new()  # the transpose of a transposed matrix is a Matrix
+    return descendants(loops.cached(transposed, A, gb), source, depth_limit=depth_limit, gb=gb)
 
 
 # ---- Ego networks: the subgraph induced by the vertices within a radius of a centre.
@@ -94,23 +89,27 @@ def ego_graph(A, center, radius=1, *, gb=None):
 
 
 @algorithm(answer=("distance per vertex", "parent per vertex"), weighted=True, arrays=(24, 40))
-def sssp_tree(A, source, *, delta=None, gb=None):
+def sssp_tree(A, source, *, targets=None, limit=None, delta=None, gb=None):
     """The distance from `source` to each vertex, and its predecessor on a shortest path.
 
     A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n,
-    or several: paths start at any of them. delta: float > 0, as for `sssp`. gb: the library, bitblas if None.
+    or several: paths start at any of them. targets, limit, delta: as for `sssp`, but vertices beyond the targets and
+    the limit may have entries too. gb: the library, bitblas if None.
     Returns two Vectors of size n: the distances, FP32 or FP64 if A is, else INT64, and the parents, INT64, any one of
     several candidates; a source is its own parent; no entry at an unreachable vertex.
-    Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a reachable negative cycle),
-    DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong types).
+    Raises InvalidValue (a weight is NaN or -infinity; delta or limit out of range; a reachable negative cycle),
+    DimensionMismatch (A not square), IndexOutOfBound (a vertex out of range), TypeError (wrong types).
     """
-    d = sssp(A, source, delta=delta, gb=gb)
+    source = check.sources(gb, "source", source, A.nrows)
+    targets = None if targets is None else check.sources(gb, "targets", targets, A.nrows)
+    d, _ = distances_until(A, source, targets, limit, delta, gb)
     if A.dtype == gb.dtypes.BOOL:
-        return d, bfs_parents(A, source, gb=gb)
+        depth = None if targets is None and limit is None else d.reduce(gb.monoid.max).new().value
+        return d, bfs_parents(A, source, depth_limit=depth, gb=gb).dup(mask=d.S)
     # T = A<d[i] + A[i, j] == d[j]>
     distance = d.to_dense(0)
     reached = d.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)
     i, j, w = A.to_coo()
     tight = reached[i] & (distance[i] + w.astype(distance.dtype) == distance[j])
     T = gb.Matrix.from_coo(i[tight], j[tight], True, nrows=A.nrows, ncols=A.ncols)
-    return d, bfs_parents(T, source, gb=gb)
+    return d, bfs_parents(T, source, gb=gb).dup(mask=d.S)

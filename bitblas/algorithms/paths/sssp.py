@@ -4,7 +4,8 @@ Method: delta-stepping without the division into light and heavy edges, with a w
 relaxes the out-edges of the improved vertices within delta of the nearest one. Few vertices are relaxed before their
 distance is final, as in Dijkstra's algorithm, and many are relaxed at once, as in Bellman-Ford. With negative weights
 no distance is final early, so all improved vertices are relaxed in every round, which is Bellman-Ford. A shortest path
-without a negative cycle has at most n - 1 edges, so an improvement in round n proves a negative cycle.
+without a negative cycle has at most n - 1 edges, so an improvement in round n proves a negative cycle. With a
+limit or targets, distances beyond a bound are dropped: the limit, lowered to the farthest target's distance so far.
 
 State: d holds the best distances so far, q those that improved since their vertex was relaxed. No entry means "no path
 yet"; infinity is not used, so integer weights work the same way.
@@ -23,7 +24,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .bfs import bfs_levels
+from .bfs import levels_until
 from .negative_cycle import negative_cycle
 
 ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
@@ -31,25 +32,41 @@ DROP = "remove such edges with A.select"
 
 
 @algorithm(answer="distance per vertex", weighted=True)
-def sssp(A, source, *, delta=None, gb=None):
+def sssp(A, source, *, targets=None, limit=None, delta=None, gb=None):
     """The distance from `source` to each vertex.
 
     A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n, or
-    several: paths start at any of them. delta: float > 0, the window of a round beyond the nearest unfinished vertex;
-    chosen from weights and degrees if None; it affects time only, and is ignored if a weight is negative. gb: the
-    library, bitblas if None.
+    several: paths start at any of them. targets: a vertex, or several: stop when their distances are final, and return
+    only these; None: all vertices. limit: float >= 0: omit vertices beyond this distance, and do not search there;
+    None: no limit. delta: float > 0, the window of a round beyond the nearest unfinished vertex; chosen from weights
+    and degrees if None; it affects time only. If a weight is negative, delta is ignored, and targets and limit save no
+    time. gb: the library, bitblas if None.
     Returns a Vector of size n, FP32 or FP64 if A is, else INT64: 0 at the source, no entry at an unreachable vertex.
-    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; delta out of
-    range; a negative cycle reachable from the source, detected after n rounds), DimensionMismatch (A not square),
-    IndexOutOfBound (source out of range), TypeError (wrong types).
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; delta or limit
+    out of range; a negative cycle reachable from the source, detected after n rounds), DimensionMismatch (A not
+    square), IndexOutOfBound (a vertex out of range), TypeError (wrong types).
+    """
+    targets = None if targets is None else check.sources(gb, "targets", targets, A.nrows)
+    d, last = distances_until(A, source, targets, limit, delta, gb)
+    # w<targets> = d<d <= last>
+    d = d if last is None else d.select(gb.select.valuele, last).new()
+    return d if targets is None else d.dup(mask=check.members(gb, targets, A.nrows).S)
+
+
+def distances_until(A, source, targets, limit, delta, gb):
+    """The distances, up to the limit and to that of the farthest target; and None. If a weight is negative, all
+    distances, because a path to a near vertex may pass far ones; and the limit.
     """
     n = A.nrows
     source = check.sources(gb, "source", source, n)
     if delta is not None:
         delta = check.number(gb, "delta", delta, lambda x: x > 0, "a number above 0", "None chooses one")
+    far = float("inf")
+    if limit is not None:
+        far = check.number(gb, "limit", limit, lambda x: x >= 0, "a number, 0 or more", "None has no limit")
     dtypes = gb.dtypes
     if A.dtype == dtypes.BOOL:
-        return bfs_levels(A, source, gb=gb)
+        return levels_until(A, source, int(far) if far < n else None, targets, gb), None
 
     dtype = A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
     lowest, mean, bound = weights_of(A, gb)
@@ -59,12 +76,19 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = tuning.value("sssp.delta") * mean * n / max(1, A.nvals)
     if dtype == dtypes.INT64:
         delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # distance + delta stays below 2^63
-    loop = loops.cached_loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
+        far = int(min(far, 2**63 - 1))
+    stops = "" if lowest < 0 else "targets" if targets is not None else "limit" if limit is not None else ""
+    loop = loops.cached_loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None, stops)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
     # d = q = 0 at the sources; nearest = 0
     check.set_entries(gb, d, source, 0)
     check.set_entries(gb, q, source, 0)
     nearest << 0
+    # ends<targets, replace> = limit; bound = limit
+    ends, bound = loop.state["ends"], loop.state["bound"]
+    if stops:
+        ends(check.members(gb, targets or [], n).S, gb.replace) << far
+        bound << far
     loop.run()
     if q.nvals:
         # R = the edges that leave reached vertices
@@ -74,13 +98,18 @@ def sssp(A, source, *, delta=None, gb=None):
         cycle = negative_cycle(R, gb=gb)
         hint = "in an undirected graph an edge of negative weight is such a cycle"
         raise check.path_error(gb, [*cycle, *cycle[:1]], "no negative cycle reachable from the source", "", hint)
-    return loop.result(d)
+    # d = d<d <= bound>: distances beyond it may not be final
+    d = loop.result(d)
+    if stops:
+        return d.select(gb.select.valuele, bound).new(), None
+    return d, None if limit is None else gb.Scalar.from_value(far, dtype)
 
 
-def _relaxation(A, gb, dtype, delta, limit):
+def _relaxation(A, gb, dtype, delta, limit, stops):
     n, binary, select = A.nrows, gb.binary, gb.select
     d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
-    nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
+    nearest, far, bound = gb.Scalar(dtype), gb.Scalar(dtype), gb.Scalar(dtype)
+    ends = gb.Vector(dtype, n)  # at each target the lower of its distance and the limit
     # A Scalar rather than a constant, so that one compiled body serves all graphs.
     width = gb.Scalar.from_value(delta, dtype)
 
@@ -97,15 +126,24 @@ def _relaxation(A, gb, dtype, delta, limit):
         # t<!(t >= d), replace> = t; a vertex without a distance is not in `worse`, so it remains
         worse << binary.ge(t & d)
         t(~worse.V, gb.replace) << t
+        if stops:
+            # t = t<t <= bound>
+            t << t.select(select.valuele, bound)
         # d<t> = t; q<t> = t
         d(t.S) << t
         q(t.S) << t
+        if stops == "targets":
+            # ends min= d at the targets; bound = max(ends); q = q<q <= bound>
+            ends(binary.min) << binary.second(ends & d)
+            bound << ends.reduce(gb.monoid.max, allow_empty=False)
+            q << q.select(select.valuele, bound)
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
     # The result does not depend on the order of relaxation; with negative weights rounds are limited to n.
-    parts = {"begin": begin, "body": body, "while_": q, "limit": limit, "fixpoint": limit is None}
-    return {**parts, "distances": d, "nearest": nearest}
+    parts = {"begin": begin, "body": body, "while_": q, "limit": limit}
+    state = {"distances": d, "nearest": nearest, "bound": bound, "ends": ends}
+    return {**parts, "fixpoint": limit is None and not stops, **state}
 
 
 def weights_of(A, gb):
@@ -119,6 +157,21 @@ def weights_of(A, gb):
             f"{_extreme(A, lowest, gb)}. Hint: convert with A.dup(float), or drop placeholder weights with A.select."
         )
     return lowest, mean, bound
+
+
+def lengths_of(A, gb):
+    """The weights in the dtype of distances, 1 for BOOL. InvalidValue for negative weights, NaN, and too long paths."""
+    dtypes = gb.dtypes
+    if A.dtype == dtypes.BOOL:
+        return A.apply(gb.unary.one[dtypes.INT64]).new()
+    lowest, _, bound = weights_of(A, gb)
+    check.no_nan(gb, "A", lowest >= 0, "values of 0 or more", lowest)
+    if bound >= 2**62:
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected integers whose sum over {2 * A.nrows} edges stays below 2^63, got larger ones. "
+            "Hint: convert with A.dup(float)."
+        )
+    return A.dup(A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64)
 
 
 def facts_of(A, gb):
