@@ -508,6 +508,11 @@ TABLE: dict[str, Threshold] = {
     "symmetry.chunk.b2sr": Threshold(
         1 << 9, "tiles", "Tiles hashed per warp, which writes one sum, by the symmetry test of tiles."
     ),
+    "symmetry.band": Threshold(
+        1 << 22,
+        "entries",
+        "Single entries of a Split, or entries of a graph with virtual nodes, decoded at a time by the symmetry test.",
+    ),
     "coded.evenness": Threshold(
         3,
         "bits",

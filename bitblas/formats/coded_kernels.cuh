@@ -1,5 +1,5 @@
-// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, HUB_COLUMNS or ADVANCE, and include after the code's walk.cuh,
-// which defines
+// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, MIRROR, HUB_COLUMNS or ADVANCE, and include after
+// the code's walk.cuh, which defines
 // - row_extent and words_of: the units of a row, and their number of words; first_part: what a pull searches of a long
 //   row before its parts
 // - Walk<G, NUMBERED, RANGES>: G lanes walk through a row, or from a mark (MARK numbers) through a part of a long one,
@@ -99,6 +99,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   }
 }
 #endif  // PUSH
+
+#ifdef MIRROR
+// Symmetry test: per group of rows, the hash difference of entries and their mirror images (kernels/views.cuh). A warp
+// walks one row after the other.
+#include "kernels/views.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
+  const i64 group = thread_number() / 32;
+  if (group >= n) return;
+  const i64 first = group * GROUP_ROWS, end = first + GROUP_ROWS < rows ? first + GROUP_ROWS : rows;
+  const int lane = threadIdx.x & 31;
+  u64 sum = 0;
+  for (i64 row = first; row < end; ++row) {
+    const u64 left = scramble((u64)row);
+    Walk<32, false> walk(words, row_extent(heads, words, row), row, 0, lane);
+    while (__any_sync(ALL_LANES, walk.more())) {
+      Found found;
+      walk.step(words, lane, found);
+#pragma unroll
+      for (int k = 0; k < walk.FOUND; ++k)
+        if (found.has(k)) sum += unlike_mirror(left, scramble((u64)found.at(k)));
+    }
+  }
+#pragma unroll
+  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+  if (lane == 0) sums[group] = sum;
+}
+#endif  // MIRROR
 
 #ifdef HUB_COLUMNS
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).

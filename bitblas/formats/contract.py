@@ -200,7 +200,7 @@ class Layout(ABC):
 
     def is_symmetric(self) -> bool:
         """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
-        2^-64. Peak memory: that of `to_csr`."""
+        2^-64 (csr/layout.py). Peak memory: that of `to_csr`."""
         return self.to_csr(False)[0].is_symmetric()
 
     def ranks(self) -> Array | None:

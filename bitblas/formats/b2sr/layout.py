@@ -22,7 +22,7 @@ from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
 from ..contract import Format, Layout, LazyDict, Order, Region, compute_once
-from ..csr.layout import Csr, equals_transpose, from_arrays, index_type, pointer_type, rows_bytes
+from ..csr.layout import Csr, from_arrays, index_type, mirror_hash, pointer_type, rows_bytes
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE
 
@@ -270,7 +270,11 @@ class B2sr(Layout):
         return transposed, places[: self.nvals] if order else None
 
     def is_symmetric(self) -> bool:
-        return equals_transpose(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
+        return self.mirror_hash() == 0
+
+    def mirror_hash(self) -> int:
+        """The hash of a symmetry test (csr/layout.py)."""
+        return mirror_hash(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
 
     def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
