@@ -35,6 +35,7 @@ from .contract import (
     Format,
     Layout,
     LazyDict,
+    LinesWalk,
     Order,
     Pull,
     PullCase,
@@ -473,6 +474,22 @@ class CodedPush(Push[C]):
         kernel = layout.device.kernel(Variant("formats/active", (), (("IN_WORD", layout.code.in_word),)))
         kernel(len(bits), layout.heads, layout.words, bits, total)
         return int(total[0])
+
+
+class CodedLines(LinesWalk[C]):
+    """Items are words."""
+
+    def constants(self, *, ranked: bool) -> Constants:
+        return [("RANKED", int(ranked))]
+
+    def lanes(self, layout: C) -> int:
+        return layout.code.lanes(len(layout.words), layout.nrows)
+
+    def longest(self, entries: int) -> int:
+        return max(1, entries // tuning.count("coded.entries_per_step"))
+
+    def hubs(self, layout: C, longest: int, part: int) -> Hubs | None:
+        return layout.format.view.hubs(layout, longest, part)
 
 
 class CodedAdvance(Advance[C]):

@@ -482,6 +482,23 @@ class Advance(Protocol[L]):
         return entries
 
 
+class LinesWalk(Protocol[L]):
+    """Products with a multivector along rows that the layout walks: its kernels `pull_lines` and `push_lines`
+    (formats/bitmap/walked.cuh). Without it they read plain rows."""
+
+    def constants(self, *, ranked: bool) -> Constants:
+        """Compile-time constants."""
+
+    def lanes(self, layout: L) -> int:
+        """GPU lanes per row if only presence matters."""
+
+    def longest(self, entries: int) -> int:
+        """Items of a row with about that many entries."""
+
+    def hubs(self, layout: L, longest: int, part: int) -> Hubs | None:
+        """The rows of more than `longest` items, in parts; None if there are none, or if rows are not cut."""
+
+
 class DotArguments(NamedTuple):
     """Arguments of a format's kernel for masked dot products: number of work units, types of the index arrays, and the
     arrays and numbers of the mask and both operands, except values."""
@@ -529,6 +546,7 @@ Kernels = TypedDict(
         "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
         "mxv.pull.worklist": str,  # GPU: the kernel of a pull over a list of rows
         "mxv.push": Push,
+        "mxm.lines": LinesWalk,
         "advance": Advance,
         "advance.cpu": str,  # the kernel of a push in a loop on the CPU
         "dot": Dot,

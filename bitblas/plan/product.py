@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from .. import tuning
 from ..device import Device
 from ..display import html
-from ..formats import CSR, Layout, format_of
+from ..formats import CSR, Layout, Structure, format_of
 from ..formats.bitmap.layout import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
@@ -232,6 +232,17 @@ def is_tall_skinny(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int)
     shape = 1 < lines.width <= tuning.count("multivector.most_columns") and lines.number >= least
     dense = nvals * tuning.value(f"multivector.rows_per_entry.{kind}") >= lines.number
     return shape and dense and lines.places * itemsize <= tuning.value(f"multivector.bytes.{kind}")
+
+
+def key_of_lines(structure: Structure, *, per_entry: bool) -> str:
+    """The format in which a product with a multivector reads a matrix: the stored one if its rows can be walked, unless
+    plain rows of a matrix by tiles exist; else rows. per_entry: products differ by entry, or by row and column, which
+    rows of virtual nodes cannot."""
+    format = structure.primary.format
+    if format.has_virtual_nodes:
+        return CSR if per_entry else format.key
+    walks = "mxm.lines" in format.kernels and (structure.primary.compact or not structure.has(CSR))
+    return format.key if walks else format.rows_key
 
 
 # ---- Epilogues: how a kernel ends w<mask, accum, replace> = t.

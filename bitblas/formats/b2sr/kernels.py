@@ -18,6 +18,7 @@ from ..contract import (
     Kernels,
     L,
     Layout,
+    LinesWalk,
     Pull,
     PullCase,
     Push,
@@ -126,6 +127,25 @@ class TilesPush(TiledPush["B2sr"]):
     by_output_word = True
 
 
+class TilesLines(LinesWalk["B2sr"]):
+    """A lane takes the bits of a row in a tile. Rows are not cut: each lane of a warp takes a tile at a time."""
+
+    def __init__(self, tile: int) -> None:
+        self.tile = tile
+
+    def constants(self, *, ranked: bool) -> Constants:
+        return tiled_constants(self.tile, 0, ranked, False)
+
+    def lanes(self, layout: B2sr) -> int:
+        return power_of_two(layout.tiles / max(1, layout.units) / tuning.value("multivector.entries_per_lane"), 1, 32)
+
+    def longest(self, entries: int) -> int:
+        return entries
+
+    def hubs(self, layout: B2sr, longest: int, part: int) -> Hubs | None:
+        return None
+
+
 class TiledAdvance(Advance[L]):
     """Also reads single entries if PACKED. Long tile rows are not cut."""
 
@@ -171,6 +191,7 @@ def _format(tile: int) -> Format:
         "advance": TiledAdvance(),
         "advance.cpu": "formats/b2sr/push_frontier",
         "dot": TilesDot(tile),
+        "mxm.lines": TilesLines(tile),
     }
     if tile == DEFAULT_TILE:
         kernels["mxv.pull.wide"], kernels["dot.wide"] = [("TILE", tile)], "formats/b2sr/dot_lanes"

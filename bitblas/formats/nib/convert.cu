@@ -123,6 +123,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_marks
 
 #ifdef KERNEL_mirror
+#include "kernels/views.cuh"
 #define MIRROR
 #include "formats/coded_kernels.cuh"
 #endif  // KERNEL_mirror

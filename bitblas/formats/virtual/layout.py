@@ -104,6 +104,15 @@ class Places:
         node = xp.cumsum(is_node, dtype=np.int64) - is_node
         return is_node, xp.where(is_node, node, xp.arange(self.size) - node)
 
+    def signed(self) -> Array:
+        """For each position its number among the others, or ~ the number of the node, INT32, computed on first use."""
+
+        def compute() -> Array:
+            is_node, number = self.numbers()
+            return self.device.xp.where(is_node, ~number, number).astype(np.int32)
+
+        return compute_once(self.cache, "signed", compute)
+
     def check(self, name: str) -> None:
         """ValueError unless the number of set bits equals the number of nodes, and no bit beyond the last position is
         set."""
