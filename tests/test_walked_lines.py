@@ -1,4 +1,4 @@
-"""Products with multivectors along rows as they are stored: nibbles, codes, tiles and virtual nodes. The matrix is never
+"""Products with multivectors along rows as they are stored: nibbles, codes, tiles and virtual nodes. The matrix is not
 converted to rows."""
 
 import numpy as np
@@ -62,7 +62,7 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
         X = gb.Matrix.from_coo(*x, values, nrows=m, ncols=width, format="bitmap")
         assert X.nvals == len(x[0])  # counted: few lines push
         M = gb.Matrix.from_coo(*np.nonzero(rng.random((n, width)) < 0.4), True, nrows=n, ncols=width, format="bitmap")
-        product, flipped = (lambda A: A.mxm(X, semiring)), (lambda A: X.T.mxm(A.T, semiring))
+        product, flipped = (lambda A, X=X: A.mxm(X, semiring)), (lambda A, X=X: X.T.mxm(A.T, semiring))
         assert gb.explain(product(A)).key == (key if key != "virtual" or iso else "csr")
         for form in (product, flipped):
             same(form(A).new(), form(of_rows).new())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
 from .. import tuning
-from ..device import Device
+from ..device import Device, tracing
 from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
 from ..kernels.variant import Variant
@@ -506,6 +507,12 @@ class PreparedLines(NamedTuple):
 
 
 def prepare(plan: Plan, of: LinesProduct) -> PreparedLines:
+    """The product with the format that it reads. A trace lists kernels of conversions under the plan."""
+    with nullcontext() if tracing.active is None else tracing.active.of(plan):
+        return _prepared(plan, of)
+
+
+def _prepared(plan: Plan, of: LinesProduct) -> PreparedLines:
     S, valued, walks = of.S, plan.kind == VALUES, walks_lines(plan.key)
     if walks:
         layout: Layout = S.structure.layout(plan.key, transposed=plan.transposed)

@@ -413,7 +413,7 @@ def multiply_dots(product: DotProduct) -> MatrixStore:
 
 def choose(of: MatrixProduct) -> Plan:
     """The plan of a product of plain matrices. Builds no format and compiles nothing."""
-    return plan_mxm(of.A, of.B, of.semiring, of.mask is not None and not of.mask.complement)
+    return plan_mxm(of.A, of.B, of.semiring, of.mask)
 
 
 def prepare(plan: Plan, of: MatrixProduct) -> DotProduct | RowProduct:

@@ -134,6 +134,10 @@ SUMMED_LINES = Way("sums of lines of a bitmap", "a line has a row or a column of
 REPEATED_SQUARES = Way("repeated squaring")
 
 # Scalars and aggregators.
+# Ways that read the rows, or the list of entries, of matrices other than bitmaps.
+READS_ROWS = {COMPRESSED, MERGED_ROWS, SEARCHED_ENTRIES, JOINED, BY_POSITION, SELECTED_ROWS, CLIPPED, FILTERED}
+READS_ROWS |= {SEARCHED_COLUMNS, SCATTERED_COLUMNS, ROW_SLICE, ROW_SEARCH, EMBEDDED, SORTED_KEYS, ALL_PAIRS, TRANSPOSED}
+READS_ROWS.add(UNDER_MASK)
 ON_HOST = Way("in Python", "scalars are stored on the host")
 SEVERAL_STEPS = Way("several operations", "gb.trace() lists the kernels of an aggregator")
 

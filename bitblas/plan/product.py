@@ -6,7 +6,8 @@ Kernels decide nothing. Thresholds are rows of the tuning table (bitblas/tuning.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
 from ..store import MatrixStore
+
+if TYPE_CHECKING:
+    from ..operations.operands import MatrixMask
 
 # ---- The plan of a product.
 
@@ -184,14 +188,21 @@ def hot_bytes(device: Device) -> int:
 TABLE_LANES = (8, 16, 32)  # lanes that share a row
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> Plan:
+def converted(structures: Iterable[Structure], key: str = "") -> str:
+    """What a plan says about matrices that are stored for size, in another format than `key`, and whose rows it reads:
+    they are converted for the statement, and their rows are not kept. "" if there are none."""
+    made = [of.primary.key for of in structures if of.primary.compact and of.primary.key != key]
+    return f"this statement converts {' and '.join(made)}" if made else ""
+
+
+def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], mask: MatrixMask | None) -> Plan:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see
     operations/spgemm.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
     layout, shared = A.structure.primary, A.device.is_simt
     key, direction, kernel, lanes, wide = layout.format.rows_key, "gustavson", ROWS, 1, False
     reason = "no mask, so row by row"
-    if masked:
+    if mask is not None and not mask.complement:
         dot = layout.format.kernels.get("dot")
         format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
         key = format.kernels["dot"].key_with(format, B.structure.primary.format, A.nrows, A.ncols)
@@ -199,8 +210,8 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         lanes = kernels["dot"].lanes(layout) if shared else 1
         wide = not shared and "dot.wide" in kernels and kind != VALUES
         reason = "dot products only at the entries of the mask"
-    if made := [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]:
-        reason = f"{reason}; this statement converts {' and '.join(made)}"
+    masks = () if mask is None else (mask.structure,)
+    reason = "; ".join(filter(None, (reason, converted((A.structure, B.structure, *masks), key))))
     what = "mxm", semiring.op.name, key, False, direction
     return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
 

@@ -25,8 +25,9 @@ from ...operations.operands import Mask as WordMask
 from ...operations.variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, reduce_variant
 from ...plan import operation as plan
 from ...plan.operation import OperationPlan, Way, choose, storage_of_vector, storage_reason, threads_reason
+from ...plan.product import converted
 from ...store import ALL, NONE, FlatStore, MatrixStore, SparseStore, VectorStore, words
-from .infix import kinds
+from .infix import Operand, kinds
 
 if TYPE_CHECKING:
     from ..matrix.read import MatrixRead
@@ -62,7 +63,23 @@ class Statement(NamedTuple):
         verb = "extract" if self.expr.method == "__getitem__" else self.expr.method
         merged = "the mask is applied in a merge" if self.mask is not None and self.expr.ndim == 2 else ""
         key = key if isinstance(key, str) else " and ".join(dict.fromkeys(key))
-        return choose(verb, self.expr.op, key, way, *reasons, merged)
+        made = converted(_structures(self.args)) if way in plan.READS_ROWS else ""
+        return choose(verb, self.expr.op, key, way, *reasons, merged, made)
+
+
+def _structures(operands: Iterable[Any]) -> list[Structure]:
+    """The structures of those operands that are matrices by rows, tiles or codes."""
+    matrices = {id(A._matrix): A._matrix._stored for A in operands if isinstance(getattr(A, "_matrix", None), Operand)}
+    return [of.structure for of in matrices.values() if not isinstance(of, FlatStore) and not of.deferred]
+
+
+def merge_reason(target: Any, value: object, mask: Mask | None, accum: Typed | None, replace: bool) -> str:
+    """What a plan says about the merge of target(mask, accum, replace) << value: which matrices it converts."""
+    if target.ndim != 2 or (accum is None and (mask is None or replace)) or not _structures([target]):
+        return ""
+    read = [target, *([] if mask is None else [mask.parent]), *([] if hasattr(value, "method") else [value])]
+    made = converted(_structures(read))
+    return made and f"in the merge {made}"
 
 
 def output(target: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> Into | None:
@@ -335,7 +352,8 @@ def _read_matrix(s: Statement) -> OperationPlan:
     I, J = (a.places(store.device, store.structure.hypersparse) for a in (rows, cols))
     way = plan.extract_matrix_way(store, I, J)
     searched = "both index lists ascend" if way is plan.SEARCHED_COLUMNS else ""
-    if way is plan.SELECTED_ROWS and J is not None and not isinstance(I, range) and not A._transposed:
+    plain = not store.structure.primary.compact  # counting the entries of these rows would convert it
+    if plain and way is plan.SELECTED_ROWS and J is not None and not isinstance(I, range) and not A._transposed:
         entries = int(operations.assign_extract.row_starts(store.structure.rows(), I)[-1])
         if plan.searches_columns(entries, store.ncols):
             way = plan.SEARCHED_COLUMNS

@@ -14,6 +14,7 @@ struct NodesView {
   const int* number;
   const LINE_T* bits;
   const sums_t* values;
+
   // The line of T for the sum of a row; -1: this launch does not compute it.
   __device__ __forceinline__ i64 line(i64 row) const {
     return NODES == 0 ? row : NODES == 1 ? (i64)~row_number[row] : (i64)row_number[row];
