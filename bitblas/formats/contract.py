@@ -482,6 +482,17 @@ class Advance(Protocol[L]):
         return entries
 
 
+class TileProduct(Protocol[L]):
+    """The product of two matrices of tiles without a mask, as tiles (formats/b2sr/mxm.cu)."""
+
+    def grid(self, layout: L) -> Csr:
+        """Where the matrix has tiles: an entry for each."""
+
+    def multiply(self, left: L, right: L, grid: Csr, ncols: int, count: bool) -> tuple[Layout, Array | None]:
+        """The product of `ncols` columns, whose grid is given; and with `count` for each of its entries the number of
+        products that it sums, INT32. right: on a GPU the transpose."""
+
+
 class LinesWalk(Protocol[L]):
     """Products with a multivector along rows that the layout walks: its kernels `pull_lines` and `push_lines`
     (formats/bitmap/walked.cuh). Without it they read plain rows."""
@@ -546,6 +557,7 @@ Kernels = TypedDict(
         "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
         "mxv.pull.worklist": str,  # GPU: the kernel of a pull over a list of rows
         "mxv.push": Push,
+        "mxm": TileProduct,
         "mxm.lines": LinesWalk,
         "advance": Advance,
         "advance.cpu": str,  # the kernel of a push in a loop on the CPU

@@ -13,12 +13,14 @@ import functools
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
+from semirings.algebra import compose
 from semirings.cached import cached_property
+from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
@@ -27,7 +29,7 @@ from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
-from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
+from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
@@ -107,6 +109,9 @@ class RowProduct:
         if self.mask_kind or products < tuning.count("spgemm.alike_products"):
             return False
         return self.b.nvals >= tuning.value("spgemm.alike_share") * self.b.nrows * self.b.ncols
+
+    def multiply(self) -> MatrixStore:
+        return multiply_rows(self)
 
     @property
     def packed(self) -> Constants:
@@ -366,6 +371,9 @@ class DotProduct(NamedTuple):
     monoid: Typed[Monoid]  # of the sums
     each: float  # mean entries that a dot product reads
 
+    def multiply(self) -> MatrixStore:
+        return multiply_dots(self)
+
     @property
     def variants(self) -> tuple[Variant, ...]:
         return (self.kernel.variant,)
@@ -408,16 +416,66 @@ def multiply_dots(product: DotProduct) -> MatrixStore:
     return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), monoid)
 
 
+# ---- Products of tiles with tiles, as tiles.
+
+
+class TilesProduct(NamedTuple):
+    """A product of two matrices of tiles. right: on a GPU the transpose. grid: the product of the matrices that have an
+    entry for each tile."""
+
+    plan: Plan
+    semiring: Typed[Semiring]
+    left: Layout
+    right: Layout
+    ncols: int
+    grid: RowProduct
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The kernels of the grid; those of tiles depend on its types."""
+        return self.grid.variants
+
+    def multiply(self) -> MatrixStore:
+        """Where the result may have tiles, then the tiles."""
+        kernels, dtype = format_of(self.plan.key).kernels["mxm"], self.semiring.return_type
+        rows: Any = self.grid.multiply().structure.primary
+        count = self.plan.kind == COUNT
+        layout, counts = kernels.multiply(self.left, self.right, rows, self.ncols, count)
+        product = dtype.np_type.type(self.plan.product)
+        values = product if counts is None else counts.astype(dtype.np_type)
+        return MatrixStore(Structure(layout), dtype, values)
+
+
+ANY_PAIR = compose(MONOIDS["any"], BINARY["pair"])[BOOL]
+
+
+def prepare_tiles(plan: Plan, of: MatrixProduct) -> TilesProduct:
+    A, B, semiring, ta, tb, _ = of
+    key, kernels, true = plan.key, format_of(plan.key).kernels["mxm"], BOOL.np_type.type(True)
+    left, right = A.structure.layout(key, transposed=ta), B.structure.layout(key, transposed=tb)
+    a, b = (MatrixStore(Structure(kernels.grid(side)), BOOL, true) for side in (left, right))
+    by_rows = MatrixProduct(a, b, ANY_PAIR, False, False, None)
+    grid, ncols = prepare_rows(choose(by_rows), by_rows), right.ncols
+    if A.device.is_simt:
+        right = B.structure.layout(key, transposed=not tb)
+    return TilesProduct(plan, semiring, left, right, ncols, grid)
+
+
+Product: TypeAlias = "DotProduct | RowProduct | TilesProduct"
+
+
 # ---- mxm over any semiring: which way a product takes, choose, prepare, run. GraphBLAS C API 2.1, section 4.3.1.
 
 
 def choose(of: MatrixProduct) -> Plan:
     """The plan of a product of plain matrices. Builds no format and compiles nothing."""
-    return plan_mxm(of.A, of.B, of.semiring, of.mask)
+    return plan_mxm(of.A, of.B, of.semiring, of.mask, (of.transpose_a, of.transpose_b))
 
 
-def prepare(plan: Plan, of: MatrixProduct) -> DotProduct | RowProduct:
+def prepare(plan: Plan, of: MatrixProduct) -> Product:
     """The product with the formats that it reads."""
+    if plan.kernel == TILES:
+        return prepare_tiles(plan, of)
     return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
 
 
@@ -456,8 +514,8 @@ def mxm(
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
         A.structure.other_reads += 1
         B.structure.other_reads += 1
-        product = last[4]
-        return multiply_dots(product) if product.plan.kernel == DOT else multiply_rows(product)
+        product: Product = last[4]
+        return product.multiply()
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
@@ -473,4 +531,4 @@ def mxm(
         no_mask: Callable[[], Structure | None] = lambda: None
         mask_of = no_mask if M[0] is None else weakref.ref(M[0])
         A.prepared["mxm"] = weakref.ref(B), mask_of, M[1], how, product
-    return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
+    return product.multiply()

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
 # Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
-DOT, ROWS, LINES, SORTED = "dot", "rows", "lines", "sorted"
+# A product without a mask of two matrices of tiles is computed tile by tile, as tiles.
+DOT, ROWS, LINES, SORTED, TILES = "dot", "rows", "lines", "sorted", "tiles"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -88,7 +89,9 @@ class Plan(NamedTuple):
     semiring: str
     key: str
     transposed: bool
-    direction: str  # pull: by rows of the output; push: by entries of the vector; dot: by entries of the mask
+    # pull: by rows of the output; push: by entries of the vector; dot: by entries of the mask; gustavson: row by row;
+    # tiles: tile by tile
+    direction: str
     kind: int
     lanes: int
     reason: str
@@ -195,13 +198,26 @@ def converted(structures: Iterable[Structure], key: str = "") -> str:
     return f"this statement converts {' and '.join(made)}" if made else ""
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], mask: MatrixMask | None) -> Plan:
-    """Dot products at the entries of a mask; without one (or with a complement) row by row: see
-    operations/spgemm.py."""
+def plan_mxm(
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    mask: MatrixMask | None,
+    transposed: tuple[bool, bool] = (False, False),
+) -> Plan:
+    """Dot products at the entries of a mask; without one, of two matrices of tiles with enough entries, tile by tile;
+    otherwise row by row: see operations/spgemm.py. transposed: the operands."""
     kind, product = kind_of(semiring, A.raw, B.raw)
     layout, shared = A.structure.primary, A.device.is_simt
     key, direction, kernel, lanes, wide = layout.format.rows_key, "gustavson", ROWS, 1, False
     reason = "no mask, so row by row"
+    if mask is None and "mxm" in layout.format.kernels and layout.key == B.structure.primary.key:
+        enough, told = pays_by_tiles(layout, B.structure.primary, transposed, kind)
+        if enough and _are_counts(semiring, kind, product, A):
+            lanes = min(layout.format.rows_per_unit, 32) if shared else 1
+            what = "mxm", semiring.op.name, layout.key, False, "tiles"
+            return Plan(*what, kind, lanes, f"no mask, so tile by tile: {told}", kernel=TILES, product=product)
+        reason = f"{reason}: {told}"
     if mask is not None and not mask.complement:
         dot = layout.format.kernels.get("dot")
         format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
@@ -214,6 +230,26 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], mask: Ma
     reason = "; ".join(filter(None, (reason, converted((A.structure, B.structure, *masks), key))))
     what = "mxm", semiring.op.name, key, False, direction
     return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
+
+
+def pays_by_tiles(left: Layout, right: Layout, transposed: tuple[bool, bool], kind: int) -> tuple[bool, str]:
+    """Whether a product of tiles takes less time tile by tile than row by row, and the reason: the products
+    a(i, k) b(k, j) per pair of tiles that it multiplies, if entries and tiles were spread evenly. transposed: the
+    operands."""
+    if kind == VALUES:
+        return False, "its products differ"
+    inner, tile = left.nrows if transposed[0] else left.ncols, left.rows_per_unit
+    pairs = left.work * right.work / max(1, -(-inner // tile))
+    found = left.nvals * right.nvals / max(1, inner) / pairs if pairs else 0.0
+    row = f"spgemm.tile_products.{KINDS[kind]}.{left.device.kind}"
+    least = tuning.value(row)
+    return found >= least * tile, f"{found:.3g} products per pair of tiles, {row} = {least:g} times {tile}"
+
+
+def _are_counts(semiring: Typed[Semiring], kind: int, product: np.generic | None, A: MatrixStore) -> bool:
+    """Whether the sums of a product are presence, or numbers of products, which INT32 can count."""
+    numbers = semiring.op.monoid.name == "plus" and semiring.return_type.kind in "iuf"
+    return kind == WORDS or bool(numbers and product == 1 and max(A.nrows, A.ncols) < 1 << 31)
 
 
 def plan_sorted(verb: str, semiring: Typed[Semiring], key: str) -> Plan:

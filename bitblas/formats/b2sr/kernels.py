@@ -8,6 +8,7 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...kernels.variant import WORDS
+from ...typing import Array
 from ..contract import (
     Advance,
     Arguments,
@@ -22,6 +23,7 @@ from ..contract import (
     Pull,
     PullCase,
     Push,
+    TileProduct,
     Types,
     View,
 )
@@ -30,6 +32,7 @@ from ..schedule import Hubs, hubs_of, power_of_two
 from .cost import DEFAULT_TILE, TILES, TilesCost, words_per_tile
 
 if TYPE_CHECKING:
+    from ..csr.layout import Csr
     from .layout import B2sr
 
 # ---- What bit tiles offer; Split overrides what differs.
@@ -127,6 +130,16 @@ class TilesPush(TiledPush["B2sr"]):
     by_output_word = True
 
 
+class TilesProduct(TileProduct["B2sr"]):
+    """Tiles times tiles."""
+
+    def grid(self, layout: B2sr) -> Csr:
+        return layout.grid()
+
+    def multiply(self, left: B2sr, right: B2sr, grid: Csr, ncols: int, count: bool) -> tuple[Layout, Array | None]:
+        return left.times(right, grid, ncols, count)
+
+
 class TilesLines(LinesWalk["B2sr"]):
     """A lane takes the bits of a row in a tile. Rows are not cut: each lane of a warp takes a tile at a time."""
 
@@ -191,6 +204,7 @@ def _format(tile: int) -> Format:
         "advance": TiledAdvance(),
         "advance.cpu": "formats/b2sr/push_frontier",
         "dot": TilesDot(tile),
+        "mxm": TilesProduct(),
         "mxm.lines": TilesLines(tile),
     }
     if tile == DEFAULT_TILE:
