@@ -84,3 +84,55 @@ def test_thin_tiles_and_other_values_go_by_rows(device):
         assert gb.explain(valued.mxm(full, semiring)).direction == "gustavson"
     same(full.mxm(full, gb.semiring.plus_pair).new(), matrix(*np.divmod(np.arange(n * n), n), (n, n), "INT64", "csr")
          .apply("times", n).new())  # fmt: skip
+
+
+# ---- sums of products -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_a_sum_under_a_mask_computes_no_entries(device, tile):
+    """Triangle counting: the sum of counts is taken inside the product, tile by tile."""
+    rng = generator(f"sums {tile}")
+    there = np.tril(rng.random((150, 150)) < 0.1, -1)
+    there[120, :110] = True
+    A, C = (matrix(*np.nonzero(there), there.shape, "INT64", key) for key in (f"b2sr{tile}", "csr"))
+    for dtype in ("INT64", "INT32", "UINT8"):  # the last one wraps
+        semiring = gb.semiring.plus_pair[dtype]
+        expected = C.mxm(C.T, semiring).new(mask=C.S)
+        with gb.trace() as ran:
+            D = A.mxm(A.T, semiring).new(mask=A.S)
+            assert gb.explain(D.reduce_scalar("plus")).direction == "sum inside a masked product"
+            assert D.reduce_scalar("plus").new().value == expected.reduce_scalar("plus").new().value
+        dots = [run.text for run in ran if "b2sr/dot" in run.kernel]
+        assert len(dots) == 1 and "TILE_SUMS=1" in dots[0]
+        same(D, expected)  # now the entries are computed
+        assert gb.explain(D.reduce_scalar("plus")).direction != "sum inside a masked product"
+        assert D.reduce_scalar("max").new().value == expected.reduce_scalar("max").new().value
+    nothing = matrix(*np.nonzero(there.T & (rng.random(there.shape) < 0.5)), there.shape, "INT64", f"b2sr{tile}")
+    few = matrix([0], [149], there.shape, "INT64", f"b2sr{tile}")
+    assert few.mxm(few, gb.semiring.plus_pair).new(mask=nothing.S).reduce_scalar("plus").new().value is None
+    values = A.mxm(A.T, gb.semiring.plus_pair["FP64"]).new(mask=A.S)  # a float sum has a fixed order
+    assert gb.explain(values.reduce_scalar("plus")).direction != "sum inside a masked product"
+
+
+@pytest.mark.parametrize("key", ["csr", "nib", "b2sr8", "virtual"])
+def test_the_sum_of_counts_needs_no_product(device, key):
+    rng = generator(f"counted {key}")
+    patterns = [rng.random(shape) < 0.1 for shape in ((70, 90), (90, 50))]
+    A, B = (matrix(*np.nonzero(p), p.shape, "INT64", key) for p in patterns)
+    counts = patterns[0].astype(int) @ patterns[1].astype(int)
+    for product in (A.mxm(B, gb.semiring.plus_pair), A.T.new().T.mxm(B, gb.semiring.plus_pair)):
+        total = product.reduce_scalar(gb.monoid.plus)
+        assert gb.explain(total).direction == "products counted, without a product"
+        with gb.trace() as ran:
+            assert total.new().value == counts.sum() == product.new().reduce_scalar("plus").new().value
+        assert "mxm" in str(product) and len(ran)
+    doubled = A.apply("times", 2).new().mxm(B, gb.semiring.plus_times["UINT8"])
+    assert doubled.reduce_scalar("plus").new().value == 2 * counts.sum() % 256
+    empty = matrix([], [], (90, 50), "INT64", key)
+    assert A.mxm(empty, gb.semiring.plus_pair).reduce_scalar().new().value is None
+    assert A.mxm(empty, gb.semiring.plus_pair).reduce_scalar(allow_empty=False).new().value == 0
+    for other in (A.mxm(B, gb.semiring.plus_pair["FP64"]), A.mxm(B, gb.semiring.max_pair)):
+        assert gb.explain(other.reduce_scalar("plus")).direction != "products counted, without a product"
+    assert A.mxm(B, gb.semiring.plus_pair).reduce_scalar("max").new().value == counts.max()
+    assert A.mxm(B, gb.semiring.plus_pair).reduce_scalar(gb.agg.count).new().value == (counts > 0).sum()

@@ -526,6 +526,7 @@ class Dot(Protocol[L]):
 
     indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
     on_cpu: ClassVar[bool] = True  # the CPU has such a kernel too
+    sums_units: ClassVar[bool] = False  # with TILE_SUMS 1, it sums the entries of each work unit
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         """Compile-time constants. mask: the format of the mask."""

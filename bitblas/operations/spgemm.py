@@ -9,6 +9,7 @@ width of C, one per block in a fixed number of blocks (`long_rows`).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import weakref
 from collections.abc import Callable
@@ -29,7 +30,7 @@ from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
-from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
+from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
@@ -314,18 +315,41 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
 
 class LazyMaskedProduct(MatrixStore):
     """places: positions that may have a sum; present: whether there is one (bools); sums: np.generic, or the identity
-    of `monoid` where there is none."""
+    of `monoid` where there is none. found: sums and present; None: `product` computes them on first use, because a sum
+    of all entries may be all that is read."""
 
     deferred = True
 
     def __init__(
-        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+        self,
+        places: Structure,
+        dtype: DataType,
+        product: DotProduct,
+        found: tuple[PlainValues, Array] | None,
     ) -> None:
-        self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
+        self.places, self.dtype, self.product, self.found = places, dtype, product, found
+        self.monoid = product.monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.plain = places.plain
         self.pending = True  # the structure has not been read yet
+
+    def _sums(self) -> tuple[PlainValues, Array]:
+        if self.found is None:
+            self.found = compute_dots(self.product)
+        return self.found
+
+    @property
+    def sums(self) -> PlainValues:
+        return self._sums()[0]
+
+    @property
+    def present(self) -> Array:
+        return self._sums()[1]
+
+    def outline(self) -> PlainValues:
+        """The sums, for plans, which compute nothing: an empty array if they have not been computed."""
+        return self.sums if self.found is not None else np.empty(0, self.dtype.np_type)
 
     @cached_property
     def _entries(self) -> MatrixStore:
@@ -341,21 +365,26 @@ class LazyMaskedProduct(MatrixStore):
 
     @property
     def iso(self) -> bool:
-        return isinstance(self.sums, np.generic)
+        return self.found is not None and isinstance(self.found[0], np.generic)
 
     def adds(self, monoid: Typed[Monoid]) -> bool:
         """Whether `total` can sum all entries without computing the structure."""
         return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
 
+    def sums_units(self, monoid: Typed[Monoid]) -> bool:
+        """Whether `total` sums them inside the kernel, without computing them."""
+        return self.found is None and monoid == self.monoid
+
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
-        assert not isinstance(self.sums, np.generic)
+        sums, present = compute_dots(self.product, by_unit=True) if self.sums_units(monoid) else self._sums()
+        assert not isinstance(sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
-            total = value_arrays.reduce(self.device, monoid, self.sums)
+            total = value_arrays.reduce(self.device, monoid, sums)
             if total != monoid.identity:
                 return total
-        return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))
+        return ewise_vector.reduce_flagged(self.device, monoid, sums, present.view(np.uint8))
 
 
 # ---- Dot products at the entries of a mask.
@@ -402,18 +431,32 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
 
 
 def multiply_dots(product: DotProduct) -> MatrixStore:
-    """One sum per position of the mask, and whether there is any product."""
-    plan, semiring, kernel, at, monoid, each = product
+    """One sum per position of the mask, and whether there is any product. Sums of a kernel that can also sum all of
+    them are computed when they are read."""
+    waits = product.plan.kind == COUNT and format_of(product.plan.key).kernels["dot"].sums_units
+    waits = waits and product.monoid.op.name == "plus" and product.semiring.return_type.kind in "iu"
+    found = None if waits and product.at.nvals else compute_dots(product)
+    return LazyMaskedProduct(Structure(product.at), product.semiring.return_type, product, found)
+
+
+def compute_dots(product: DotProduct, *, by_unit: bool = False) -> tuple[PlainValues, Array]:
+    """The sum at each position of the mask, and whether there is any product; by_unit: of each unit of the mask, such
+    as a tile, instead."""
+    plan, semiring, kernel, at, _, each = product
     device, xp, words, n = at.device, at.device.xp, plan.kind == WORDS, kernel.n
-    dtype, places = semiring.return_type, max(1, at.nvals)
+    size, variant = at.nvals, kernel.variant
+    if by_unit:
+        constants = dict(variant.constants) | {"TILE_SUMS": 1}
+        size, variant = n, dataclasses.replace(variant, constants=tuple(constants.items()))
+    dtype, places = semiring.return_type, max(1, size)
     present, sums = xp.empty(places, np.uint8), xp.empty(1, bool) if words else xp.empty(places, dtype.np_type)
     parts = tuning.count("dot.ranges_per_thread") * device.threads
     bounds = device.ranges(n, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
     if (chunks := device.chunks(int(at.nvals * each))) > 1:
         bounds = threads.as_chunks(threads.even_ranges(n, min(n, max(parts, chunks))))
-    kernel.kernel(n, *kernel.arguments, present, sums, bounds=bounds)
-    found: PlainValues = dtype.np_type.type(plan.product) if words else sums[: at.nvals]
-    return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), monoid)
+    device.kernel(variant)(n, *kernel.arguments, present, sums, bounds=bounds)
+    found: PlainValues = dtype.np_type.type(plan.product) if words else sums[:size]
+    return found, present[:size].view(bool)
 
 
 # ---- Products of tiles with tiles, as tiles.
@@ -462,6 +505,18 @@ def prepare_tiles(plan: Plan, of: MatrixProduct) -> TilesProduct:
 
 
 Product: TypeAlias = "DotProduct | RowProduct | TilesProduct"
+
+
+def counted_product(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], monoid: Typed) -> np.generic | None:
+    """The value of each product of A B, if the sum of all its entries needs only their number (spmv.total_products):
+    they are equal, and summed twice by plus. Else None. Integers only, because a float sum has a fixed order."""
+    z = semiring.return_type
+    if z.kind not in "iu" or not (semiring.op.monoid.name == monoid.op.name == "plus" and monoid.dtype is z):
+        return None
+    if any(multivector.is_flat(x) or x.deferred or x.structure.hypersparse for x in (A, B)) or A.order is not B.order:
+        return None
+    product = kind_of(semiring, A.raw, B.raw)[1]
+    return None if product is None else z.np_type.type(product)
 
 
 # ---- mxm over any semiring: which way a product takes, choose, prepare, run. GraphBLAS C API 2.1, section 4.3.1.

@@ -27,7 +27,7 @@ from ...plan import operation as plan
 from ...plan.operation import OperationPlan, Way, choose, storage_of_vector, storage_reason, threads_reason
 from ...plan.product import converted
 from ...store import ALL, NONE, FlatStore, MatrixStore, SparseStore, VectorStore, words
-from .infix import Operand, kinds
+from .infix import Delayed, Operand, kinds
 
 if TYPE_CHECKING:
     from ..matrix.read import MatrixRead
@@ -239,7 +239,7 @@ def _store(A: MatrixRead) -> MatrixStore:
     """The content of a Matrix as it is stored; of a masked product that was not filtered yet the positions and sums."""
     store: Any = A._matrix._stored
     if store.deferred and store.pending:
-        return MatrixStore(store.places, store.dtype, store.sums).tagged(store.order)
+        return MatrixStore(store.places, store.dtype, store.outline()).tagged(store.order)
     found: MatrixStore = store
     return found
 
@@ -307,6 +307,8 @@ def _merge_way(content: MatrixStore, store: MatrixStore, mask: Mask) -> Way:
 
 
 def _reduce_matrix(s: Statement) -> OperationPlan:
+    if isinstance(s.args[0], Delayed):  # a product that is not computed (expressions.py)
+        return s.plan((plan.storage_of(_store(A)) for A in s.args[0].args), plan.COUNTED)
     store: MatrixStore = s.args[0]._matrix._stored
     way = plan.reduce_matrix_way(store, s.op)
     if isinstance(store, FlatStore) and way is plan.BITMAP:

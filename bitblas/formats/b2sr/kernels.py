@@ -177,12 +177,13 @@ class TilesDot(Dot["B2sr"]):
     """Tiles of the operands at the tiles of the mask."""
 
     indices = DOT_INDICES
+    sums_units = True
 
     def __init__(self, tile: int) -> None:
         self.tile = tile
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        return [("LANES", lanes), ("TILE", self.tile)]
+        return [("LANES", lanes), ("TILE", self.tile), ("TILE_SUMS", 0)]
 
     def lanes(self, layout: Layout) -> int:
         per_row, each = layout.work / max(1, layout.units), tuning.value("b2sr.dot_tiles_per_lane")
