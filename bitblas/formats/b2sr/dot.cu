@@ -59,7 +59,8 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 }
 
 // Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
-#define RESIDENT (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)  // blocks per multiprocessor
+#define RESIDENT \
+  (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 && !TILE_SUMS ? 5 : 4)  // blocks per multiprocessor
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
@@ -79,7 +80,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
   const COL_T* longer = by_a ? b_col : a_col;
   const at_t start = by_a ? a_begin : b_begin, stop = by_a ? a_end : b_end, longer_end = by_a ? b_end : a_end;
   const int bits = inside ? bits_in(m_bits, tile) : 0;
+#if TILE_SUMS
   i64 total = 0;
+#endif
   for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
     int place[OWN];
     bool some[OWN];
@@ -141,11 +144,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
         open = open && left;
       }
     }
-    if (TILE_SUMS) {
+#if TILE_SUMS
 #pragma unroll
-      for (int o = 0; o < OWN; ++o) total += count[o];
-      continue;
-    }
+    for (int o = 0; o < OWN; ++o) total += count[o];
+#else
 #pragma unroll
     for (int o = 0; o < OWN; ++o) {
       if (place[o] < 0) continue;
@@ -155,6 +157,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
       if (KIND == VALUES) sums[entry] = sum[o];
       if (KIND == COUNT) sums[entry] = some[o] ? repeated(product, count[o]) : IDENTITY;
     }
+#endif
   }
 #if TILE_SUMS
 #pragma unroll

@@ -8,7 +8,7 @@
 #include "kernels/views.cuh"
 #define WORDS 0
 #define COUNT 1
-#define WIDE (KIND == COUNT && TILE > 16 ? 16 : TILE)  // positions of a row per walk
+#define WIDE (KIND == COUNT && TILE > 16 ? 512 / TILE : TILE)  // positions of a row per walk
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     mxm(i64 n, const CPTR_T* c_ptr, i64 c_rows, const CCOL_T* c_col, const PTR_T* a_ptr, const COL_T* a_col,
