@@ -241,9 +241,10 @@ def pays_by_tiles(left: Layout, right: Layout, transposed: tuple[bool, bool], ki
     inner, tile = left.nrows if transposed[0] else left.ncols, left.rows_per_unit
     pairs = left.work * right.work / max(1, -(-inner // tile))
     found = left.nvals * right.nvals / max(1, inner) / pairs if pairs else 0.0
-    row = f"spgemm.tile_products.{KINDS[kind]}.{left.device.kind}"
-    least = tuning.value(row)
-    return found >= least * tile, f"{found:.3g} products per pair of tiles, {row} = {least:g} times {tile}"
+    kind_of_sum, device = KINDS[kind], left.device.kind
+    least = tuning.value(f"spgemm.tile_products.{kind_of_sum}.{device}")
+    row = f"spgemm.tile_products.{kind_of_sum}.{device} = {least:g}"
+    return found >= least * tile, f"{found:.3g} products per pair of tiles, {row} times {tile}"
 
 
 def _are_counts(semiring: Typed[Semiring], kind: int, product: np.generic | None, A: MatrixStore) -> bool:
