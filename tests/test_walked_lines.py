@@ -6,6 +6,7 @@ import pytest
 from battery import FORMS, generator
 
 import bitblas as gb
+from bitblas import algorithms
 from bitblas.formats import class_of
 
 KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32")
@@ -69,3 +70,17 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
             mask = M if form is product else M.T.new()
             for some in (mask.S, ~mask.S):
                 same(form(A).new(mask=some), form(of_rows).new(mask=some))
+
+
+@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8"])
+def test_batches_of_searches_in_a_loop(device, key, tune):
+    """Betweenness of all vertices, in batches, on a directed and an undirected graph, by plain numbers."""
+    tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})
+    rows, cols = places(170, 170, f"searches {key}")
+    kept = (rows < 64) & (cols < 64) & (rows != cols)
+    rows, cols = rows[kept], cols[kept]
+    for i, j in ((rows, cols), (np.append(rows, cols), np.append(cols, rows))):
+        A, of_rows = (gb.Matrix.from_coo(i, j, True, nrows=64, ncols=64, **FORMS[f]) for f in (key, "csr"))
+        found, expected = (algorithms.betweenness_centrality(M, range(40), batch=16) for M in (A, of_rows))
+        np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)
+        assert {form.removesuffix(".T") for form in A.memory().forms} == {key}
