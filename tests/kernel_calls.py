@@ -527,7 +527,8 @@ def walked_lines(key: str, op: str, dtype: str) -> None:
     i, j = np.nonzero(there)
     a = rng.integers(1, 5, len(i)).astype(float) if op.endswith("times") else True
     A = gb.Matrix.from_coo(i, j, a, nrows=SIZE, ncols=SIZE, **FORMS[key])
-    with tuning.override({"multivector.long_row": 64, "multivector.segment": 32}):
+    rows = tuning.override({"multivector.long_row": 64, "multivector.segment": 32})
+    with rows, gb.config.set(prefer="memory"):
         for density, width in ((0.3, 64), (0.004, 20)):
             x = np.nonzero(rng.random((SIZE, width)) < density)
             X = gb.Matrix.from_coo(*x, np.ones(len(x[0]), dtype), nrows=SIZE, ncols=width, format="bitmap")

@@ -7,6 +7,7 @@ from battery import FORMS, generator
 
 import bitblas as gb
 from bitblas import algorithms
+from bitblas.config import config
 from bitblas.formats import class_of
 
 KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32")
@@ -22,6 +23,13 @@ def places(rows, cols, name):
     there[40:70, 20:50], there[100:130, rng.choice(cols, 40)] = True, True
     there[12] = False
     return np.nonzero(there)
+
+
+@pytest.fixture(autouse=True)
+def for_memory():
+    """On a GPU, products along the rows of tiles save memory, but not time."""
+    with config.set(prefer="memory"):
+        yield
 
 
 @pytest.fixture
@@ -84,3 +92,14 @@ def test_batches_of_searches_in_a_loop(device, key, tune):
         found, expected = (algorithms.betweenness_centrality(M, range(40), batch=16) for M in (A, of_rows))
         np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)
         assert {form.removesuffix(".T") for form in A.memory().forms} == {key}
+
+
+def test_tiles_are_read_as_rows_to_save_time(device):
+    A = gb.Matrix.from_coo(*places(210, 170, "time"), True, nrows=210, ncols=170, **FORMS["b2sr8"])
+    X = gb.Matrix.from_coo([5], [1], True, nrows=170, ncols=20, format="bitmap")
+    product = A.mxm(X, gb.semiring.any_pair)
+    assert gb.explain(product).key == "b2sr8"
+    with config.set(prefer="time"):
+        assert gb.explain(product).key == ("b2sr8" if device == "cpu" else "csr")
+        product.new()
+    assert gb.explain(product).key == ("b2sr8" if device == "cpu" else "csr")  # rows exist

@@ -21,6 +21,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
 from .. import tuning
+from ..config import config
 from ..device import Device, tracing
 from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
@@ -411,7 +412,8 @@ class LinesProduct(NamedTuple):
     @property
     def key(self) -> str:
         """The format that it reads."""
-        return key_of_lines(self.S.structure, per_entry=self.reads_matrix or self.semiring.op.binaryop.positional)
+        per_entry = self.reads_matrix or self.semiring.op.binaryop.positional
+        return key_of_lines(self.S.structure, config.prefer, per_entry=per_entry)
 
     @property
     def may_push(self) -> bool:

@@ -282,15 +282,16 @@ def is_tall_skinny(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int)
     return shape and dense and lines.places * itemsize <= tuning.value(f"multivector.bytes.{kind}")
 
 
-def key_of_lines(structure: Structure, *, per_entry: bool) -> str:
-    """The format in which a product with a multivector reads a matrix: the stored one if its rows can be walked, unless
-    plain rows of a matrix by tiles exist; else rows. per_entry: products differ by entry, or by row and column, which
-    rows of virtual nodes cannot."""
+def key_of_lines(structure: Structure, prefer: str, *, per_entry: bool) -> str:
+    """The format in which a product with a multivector reads a matrix: the stored one if its rows can be walked, else
+    rows. Tiles, next to which rows are kept, are walked if there are no rows yet; on a GPU only to save memory, because
+    a warp takes a row there, and a thread in CSR. per_entry: products differ by entry, or by row and column, which rows
+    of virtual nodes cannot."""
     format = structure.primary.format
     if format.has_virtual_nodes:
         return CSR if per_entry else format.key
-    walks = "mxm.lines" in format.kernels and (structure.primary.compact or not structure.has(CSR))
-    return format.key if walks else format.rows_key
+    walks = structure.primary.compact or not (structure.has(CSR) or (structure.device.is_simt and prefer == "time"))
+    return format.key if walks and "mxm.lines" in format.kernels else format.rows_key
 
 
 # ---- Epilogues: how a kernel ends w<mask, accum, replace> = t.
