@@ -1,4 +1,5 @@
 # Masked dot products on tiles: C<M> = A B', computed at the bits of the mask. CPU twin of dot.cu.
+# TILE_SUMS: the sum of all bits of each mask tile, in place of a sum for each bit.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/views.cpu.py
 # include: kernels/products.cpu.py
@@ -10,9 +11,6 @@ def rank_in(bits, tile, r, c):
     for above in range(r):
         rank += np.int64(popcount(tile_row_bits(bits, tile, above)))
     return rank
-
-
-# TILE_SUMS: the sum of all bits of each mask tile, in place of a sum for each bit.
 
 
 # Two tile rows are merged; each common tile column serves all bits of the mask tile.
