@@ -514,6 +514,11 @@ TABLE: dict[str, Threshold] = {
     "symmetry.chunk.b2sr": Threshold(
         1 << 9, "tiles", "Tiles hashed per warp, which writes one sum, by the symmetry test of tiles."
     ),
+    "symmetry.band": Threshold(
+        1 << 22,
+        "entries",
+        "Single entries of a Split, or entries of a graph with virtual nodes, decoded at a time by the symmetry test.",
+    ),
     "coded.evenness": Threshold(
         3,
         "bits",
@@ -738,6 +743,32 @@ TABLE: dict[str, Threshold] = {
     ),
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
+    ),
+    "spgemm.tile_products.words.cpu": Threshold(
+        1.0,
+        "products per pair of tiles and row of a tile",
+        "From here on a product without a mask of two matrices of tiles is computed tile by tile, otherwise by rows, "
+        "if only presence matters.",
+        "EPYC, one thread, time by tiles over time by rows at products per pair, T = 8: 2, 1.9; 8, 0.73; 32, 0.22; "
+        "512, 0.08; T = 32: 8.5, 1.5; 34, 0.73; 135, 0.57 (random tiles); band of 33: T = 8, 349, 0.10; T = 32, 3875, "
+        "0.05",
+    ),
+    "spgemm.tile_products.count.cpu": Threshold(
+        10.0,
+        "products per pair of tiles and row of a tile",
+        "The same for counts.",
+        "EPYC, one thread, T = 8: 32, 1.3; 128, 0.66; 512, 0.53 (random tiles); 72, 0.66; 349, 0.38 (bands); T = 32: "
+        "135, 2.5 (random tiles); 288, 1.2; 3875, 0.41 (bands)",
+    ),
+    "spgemm.tile_products.words.gpu": Threshold(
+        2.0,
+        "products per pair of tiles and row of a tile",
+        "The same on a GPU, for presence. Estimated from the instructions of both kernels, not measured.",
+    ),
+    "spgemm.tile_products.count.gpu": Threshold(
+        3.0,
+        "products per pair of tiles and row of a tile",
+        "The same on a GPU, for counts. Estimated from the instructions of both kernels, not measured.",
     ),
     "spgemm.uncounted_positions": Threshold(
         1 << 13, "positions", "Products of a result with fewer positions are not counted first."

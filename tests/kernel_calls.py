@@ -562,6 +562,38 @@ def by_format() -> Iterator[Group]:
 BOTH = (False, True)
 PLAIN = ("BOOL", "INT32", "INT64", "FP64")
 GRADED = several("plus_second FP32 BOOL, plus_second FP64 BOOL, min_plus FP32 FP32")
+
+
+def walked_lines(key: str, op: str, dtype: str) -> None:
+    """Products with multivectors along rows that the format walks: pulls, of long rows too, and pushes."""
+    rng = generator(f"walked {key}")
+    there = rng.random((SIZE, SIZE)) < 0.1
+    there[7], there[40:60, 20:40] = True, True
+    i, j = np.nonzero(there)
+    a = rng.integers(1, 5, len(i)).astype(float) if op.endswith("times") else True
+    A = gb.Matrix.from_coo(i, j, a, nrows=SIZE, ncols=SIZE, **FORMS[key])
+    rows = tuning.override({"multivector.long_row": 64, "multivector.segment": 32})
+    with rows, gb.config.set(prefer="memory"):
+        for density, width in ((0.3, 64), (0.004, 20)):
+            x = np.nonzero(rng.random((SIZE, width)) < density)
+            X = gb.Matrix.from_coo(*x, np.ones(len(x[0]), dtype), nrows=SIZE, ncols=width, format="bitmap")
+            assert X.nvals
+            A.mxm(X, getattr(gb.semiring, op)).new()
+
+
+def tile_products(key: str, op: str) -> None:
+    """Products of tiles without a mask, and their sums under a mask."""
+    i, j = np.divmod(generator(f"tile products {key}").choice(SIZE * SIZE, 3000, replace=False), SIZE)
+    A = gb.Matrix.from_coo(i, j, True, nrows=SIZE, ncols=SIZE, **FORMS[key])
+    kinds = [f"spgemm.tile_products.{kind}.{on}" for kind in ("words", "count") for on in ("cpu", "gpu")]
+    with tuning.override(dict.fromkeys(kinds, 0)):
+        A.mxm(A, getattr(gb.semiring, op)).new()
+    A.mxm(A, gb.semiring.plus_pair).new(mask=A.S).reduce_scalar("plus").new()
+
+
+WALKED = "nib", "cgr", "virtual", *(key for key in FORMS if key.startswith("b2sr"))
+TILED = [key for key in FORMS if key.startswith("b2sr")]
+LINE_SUMS = (("any_pair", "bool"), ("plus_second", "float64"), ("plus_times", "float64"))
 CALLS: tuple[Group, ...] = (
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),
@@ -592,6 +624,8 @@ CALLS: tuple[Group, ...] = (
     (long_rows, several("csr plus_pair INT64 BOOL, csr min_plus FP32 FP32, csr min_plus INT64 INT64")),
     (long_rows, several("csr plus_times FP32 FP32, csr plus_times FP64 FP64")),
     (single_long_rows, several("plus_first FP64, any_pair BOOL")),
+    (walked_lines, [(key, *of) for key, of in pairs(WALKED, LINE_SUMS)]),
+    (tile_products, pairs(TILED, ("any_pair", "plus_pair"))),
     *by_format(),
     (dot, several("mplg min_plus FP32 FP32, mplg plus_pair INT64 BOOL")),
     (pull_binned, [(key, *which, hot) for key in ("csr", "mplg", "nib", "cgr") for which in GRADED for hot in BOTH]),

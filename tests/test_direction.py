@@ -287,10 +287,10 @@ def test_a_multivector_is_pushed_if_few_rows_have_entries(tune):
     A = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3, device="cpu", format="csr")._store.structure
     tune({"push_cost.multivector.cpu": 4})
     assert plan.multivector_push_limit(100, "cpu") == 25 and plan.multivector_push_limit(101, "cpu") == 26
-    chosen = [plan.multivector_direction(A, True, 100, k) for k in (None, 24, 25)]
+    chosen = [plan.multivector_direction(A, "csr", True, 100, k) for k in (None, 24, 25)]
     assert [found.push for found in chosen] == [False, True, False]
     assert chosen[1].why == "24 of 100 rows active"
-    missing = plan.multivector_direction(A, False, 100, 24)  # a push along rows of A' needs the transpose
+    missing = plan.multivector_direction(A, "csr", False, 100, 24)  # a push along rows of A' needs the transpose
     assert not missing.push and "needs the transpose" in missing.why
 
 

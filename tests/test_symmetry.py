@@ -43,6 +43,26 @@ def test_every_form_knows(device, key):
     assert not wide._store.structure.symmetric
 
 
+@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8"])
+def test_the_matrix_is_not_decoded(device, key, monkeypatch, tune):
+    """Bands of 64 entries, so that there are many; hubs, intervals, shared lists, loops."""
+    rng = generator(f"not decoded {key}")
+    i, j = np.divmod(rng.choice(300 * 300, 1500, replace=False), 300)
+    block = np.divmod(np.arange(900), 30)  # equal rows: virtual nodes, intervals and full tiles
+    hub = np.full(200, 7), np.arange(50, 250)
+    i, j = both_ways(*np.concatenate([(i, j), block, hub], axis=1))
+    made = structure(i, j, 300, **FORMS[key])
+    there = np.unique(i[i != j] * 300 + j[i != j])
+    lacking = [structure(*np.divmod(np.delete(there, k), 300), 300, **FORMS[key]) for k in (0, 411, len(there) - 1)]
+    if key == "virtual":
+        assert made.primary.rows.nodes > 0 and all(of.primary.rows.nodes > 0 for of in lacking)
+    for kind in (type(made.primary), *map(class_of, ("nib", "cgr"))):
+        monkeypatch.setattr(kind, "to_csr", lambda *args: pytest.fail("the matrix is decoded"))
+        monkeypatch.setattr(kind, "coo", lambda *args: pytest.fail("the entries are listed"))
+    tune({"symmetry.band": 64})
+    assert made.symmetric and not any(of.symmetric for of in lacking)
+
+
 @pytest.mark.parametrize("name", MATRICES)
 def test_it_is_what_the_transpose_says(device, name):
     p = MATRICES[name]()

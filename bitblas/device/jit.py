@@ -60,6 +60,7 @@ VIEWS = {
     "LinesView": ("bits", "values", "iso", "stride"),
     "LinesMask": ("bits", "stride", "invert"),
     "LinesOutput": ("bits", "values"),
+    "NodesView": ("row_number", "number", "bits", "values"),
     "Values": ("values", "iso", "stride"),
     "LeftView": ("ptr", "col", "values", "iso", "stride"),
     "RightView": ("ptr", "col", "values", "iso", "stride"),

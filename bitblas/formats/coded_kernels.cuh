@@ -1,5 +1,5 @@
-// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, HUB_COLUMNS or ADVANCE, and include after the code's walk.cuh,
-// which defines
+// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, LINES, MIRROR, HUB_COLUMNS or ADVANCE, and include
+// after the code's walk.cuh, which defines
 // - row_extent and words_of: the units of a row, and their number of words; first_part: what a pull searches of a long
 //   row before its parts
 // - Walk<G, NUMBERED, RANGES>: G lanes walk through a row, or from a mark (MARK numbers) through a part of a long one,
@@ -99,6 +99,76 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   }
 }
 #endif  // PUSH
+
+#ifdef LINES
+// Products with a multivector. `longest` is in words. Define PULL_LINES or PUSH_LINES in addition.
+typedef Walk<LANES, RANKED> LinesWalk;
+#include "formats/bitmap/walked.cuh"
+
+__device__ __forceinline__ LinesWalk lines_walk(const RowsView<i64>& rows, const u32* words, const PLACE_T* value_ptr,
+                                                i64 longest, i64 unit, i64 row, int lane) {
+  const i64 number = RANKED ? (i64)value_ptr[row] : 0;
+  if (rows.row_stride) return LinesWalk(words, rows.begin + MARK * unit, row, number, lane);
+  Extent x = row_extent(rows.begin, words, row);
+  if (words_of(x) > longest) x.end = x.at;
+  return LinesWalk(words, x, row, number, lane);
+}
+
+#ifdef PULL_LINES
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
+    pull_lines(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a,
+               i64 per_line, u64 last, LinesView x, LinesMask mask, NodesView nodes, LinesOutput t, const i64* needed,
+               i64 least, i64 most) {
+  if (*needed < least || *needed >= most) return;
+  const auto begin = [&](i64 unit, i64 row, int lane) {
+    return lines_walk(rows, words, value_ptr, longest, unit, row, lane);
+  };
+  pull_along(n, rows, words, begin, a, per_line, last, x, mask, nodes, t);
+}
+#endif  // PULL_LINES
+
+#ifdef PUSH_LINES
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    push_lines(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a,
+               i64 per_line, u64 last, LinesView x, LinesMask mask, NodesView nodes, LinesOutput t, const i64* needed,
+               i64 least, i64 most) {
+  if (*needed < least || *needed >= most) return;
+  (void)a, (void)nodes;
+  const auto begin = [&](i64 unit, i64 row, int lane) {
+    return lines_walk(rows, words, value_ptr, longest, unit, row, lane);
+  };
+  push_along(n, rows, words, begin, per_line, last, x, mask, t);
+}
+#endif  // PUSH_LINES
+#endif  // LINES
+
+#ifdef MIRROR
+// Symmetry test: per group of rows, the hash difference of entries and their mirror images (kernels/views.cuh). A warp
+// walks one row after the other.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
+  const i64 group = thread_number() / 32;
+  if (group >= n) return;
+  const i64 first = group * GROUP_ROWS, end = first + GROUP_ROWS < rows ? first + GROUP_ROWS : rows;
+  const int lane = threadIdx.x & 31;
+  u64 sum = 0;
+  for (i64 row = first; row < end; ++row) {
+    const u64 left = scramble((u64)row);
+    Walk<32, false> walk(words, row_extent(heads, words, row), row, 0, lane);
+    while (__any_sync(ALL_LANES, walk.more())) {
+      Found found;
+      walk.step(words, lane, found);
+#pragma unroll
+      for (int k = 0; k < walk.FOUND; ++k)
+        if (found.has(k)) sum += unlike_mirror(left, scramble((u64)found.at(k)));
+    }
+  }
+#pragma unroll
+  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+  if (lane == 0) sums[group] = sum;
+}
+#endif  // MIRROR
 
 #ifdef HUB_COLUMNS
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).

@@ -200,7 +200,7 @@ class Layout(ABC):
 
     def is_symmetric(self) -> bool:
         """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
-        2^-64. Peak memory: that of `to_csr`."""
+        2^-64 (csr/layout.py). Peak memory: that of `to_csr`."""
         return self.to_csr(False)[0].is_symmetric()
 
     def ranks(self) -> Array | None:
@@ -488,6 +488,34 @@ class Advance(Protocol[L]):
         return entries
 
 
+class TileProduct(Protocol[L]):
+    """The product of two matrices of tiles without a mask, as tiles (formats/b2sr/mxm.cu)."""
+
+    def grid(self, layout: L) -> Csr:
+        """Where the matrix has tiles: an entry for each."""
+
+    def multiply(self, left: L, right: L, grid: Csr, ncols: int, count: bool) -> tuple[Layout, Array | None]:
+        """The product of `ncols` columns, whose grid is given; and with `count` for each of its entries the number of
+        products that it sums, INT32. right: on a GPU the transpose."""
+
+
+class LinesWalk(Protocol[L]):
+    """Products with a multivector along rows that the layout walks: its kernels `pull_lines` and `push_lines`
+    (formats/bitmap/walked.cuh). Without it they read plain rows."""
+
+    def constants(self, *, ranked: bool) -> Constants:
+        """Compile-time constants."""
+
+    def lanes(self, layout: L) -> int:
+        """GPU lanes per row if only presence matters."""
+
+    def longest(self, entries: int) -> int:
+        """Items of a row with about that many entries."""
+
+    def hubs(self, layout: L, longest: int, part: int) -> Hubs | None:
+        """The rows of more than `longest` items, in parts; None if there are none, or if rows are not cut."""
+
+
 class DotArguments(NamedTuple):
     """Arguments of a format's kernel for masked dot products: number of work units, types of the index arrays, and the
     arrays and numbers of the mask and both operands, except values."""
@@ -504,6 +532,7 @@ class Dot(Protocol[L]):
 
     indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
     on_cpu: ClassVar[bool] = True  # the CPU has such a kernel too
+    sums_units: ClassVar[bool] = False  # with TILE_SUMS 1, it sums the entries of each work unit
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         """Compile-time constants. mask: the format of the mask."""
@@ -535,6 +564,8 @@ Kernels = TypedDict(
         "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
         "mxv.pull.worklist": str,  # GPU: the kernel of a pull over a list of rows
         "mxv.push": Push,
+        "mxm": TileProduct,
+        "mxm.lines": LinesWalk,
         "advance": Advance,
         "advance.cpu": str,  # the kernel of a push in a loop on the CPU
         "dot": Dot,

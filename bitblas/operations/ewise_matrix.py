@@ -469,7 +469,7 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
         return value_arrays.reduce(A.device, monoid, A.values)
     if way is plan.BITMAP and isinstance(A, FlatStore):
         return ewise_vector.reduce(A.flat, monoid)
-    if way is plan.PENDING_SUMS and isinstance(A, LazyMaskedProduct):
+    if way in (plan.PENDING_SUMS, plan.SUMMED_UNITS) and isinstance(A, LazyMaskedProduct):
         return A.total(monoid)
     if way is plan.NO_ENTRIES:
         return None

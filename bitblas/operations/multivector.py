@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,18 +21,29 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
 from .. import tuning
-from ..device import Device
-from ..formats import EVERYWHERE, Structure
+from ..config import config
+from ..device import Device, tracing
+from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat
-from ..plan.product import COUNT, LINES, VALUES, WORDS, Plan, is_tall_skinny, kind_of, power_of_two
+from ..plan.product import (
+    COUNT,
+    LINES,
+    VALUES,
+    WORDS,
+    Plan,
+    is_tall_skinny,
+    key_of_lines,
+    kind_of,
+    power_of_two,
+    reads_matrix,
+)
 from ..store import (
     FlatStore,
     MatrixStore,
     PlainValues,
-    RowLayout,
     VectorStore,
     bits_of,
     dense_values,
@@ -392,6 +404,22 @@ class LinesProduct(NamedTuple):
     semiring: Typed[Semiring]
     flip: bool
 
+    @property
+    def reads_matrix(self) -> bool:
+        """Whether its products differ by entry of S."""
+        return not self.S.iso and reads_matrix(self.semiring, self.flip)
+
+    @property
+    def key(self) -> str:
+        """The format that it reads."""
+        per_entry = self.reads_matrix or self.semiring.op.binaryop.positional
+        return key_of_lines(self.S.structure, config.prefer, per_entry=per_entry)
+
+    @property
+    def may_push(self) -> bool:
+        """Whether there is a kernel for a push: not along virtual nodes."""
+        return not format_of(self.key).has_virtual_nodes
+
 
 class SpMM(NamedTuple):
     """A product by lines, the multivector as a vector, and the shape of the result."""
@@ -431,8 +459,8 @@ def choose(of: LinesProduct, nonempty: int | None) -> Plan:
     plan, structure = plan_lines(of, push=False), of.S.structure
     if structure.device.is_simt and plan.kind != WORDS:  # sums of values depend on the order
         return plan
-    how = multivector_direction(structure, of.transposed, of.inner.number, nonempty)
-    return plan_lines(of, push=True) if how.push else plan
+    how = multivector_direction(structure, plan.key, of.transposed, of.inner.number, nonempty)
+    return plan_lines(of, push=True) if how.push and of.may_push else plan
 
 
 def plan_lines(of: LinesProduct, *, push: bool) -> Plan:
@@ -440,15 +468,33 @@ def plan_lines(of: LinesProduct, *, push: bool) -> Plan:
     S, lines = of.S, of.lines
     kind, product = kind_of(of.semiring, *((of.values, S.raw) if of.flip else (S.raw, of.values)))
     kind = VALUES if kind == COUNT else kind
-    transposed, lanes = of.transposed != push, 1
+    transposed, lanes, key = of.transposed != push, 1, of.key
+    primary, walks = S.structure.primary, walks_lines(key)
     if S.device.is_simt:
         length = S.nvals / max(1, S.ncols if transposed else S.nrows)
         share = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
-        lanes = min(32, lines.stride) if kind != WORDS else 1 if push else share
+        if kind == WORDS and walks:
+            share = walked(primary).format.kernels["mxm.lines"].lanes(walked(primary))
+        lanes = min(32, lines.stride) if kind != WORDS else 1 if push and not walks else share
     why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
-    how = S.structure.primary.format.rows_key, transposed, "push" if push else "pull"
+    if key != primary.key and primary.compact:
+        why = f"{why}; this statement converts {primary.key} to {key}"
+    elif walks:
+        why = f"{why}; rows are decoded in the kernel" if primary.compact else f"{why}; along the rows of tiles"
+    how = key, transposed, "push" if push else "pull"
     plan = Plan("mxm", of.semiring.op.name, *how, kind, lanes, f"bitmap: {why}", kernel=LINES)
     return plan._replace(product=product)
+
+
+def walks_lines(key: str) -> bool:
+    """Whether a product reads the rows of that format as they are stored."""
+    format = format_of(key)
+    return format.has_virtual_nodes or "mxm.lines" in format.kernels
+
+
+def walked(layout: Any) -> Any:
+    """The layout whose rows kernels walk: of a matrix with virtual nodes, the graph that has them."""
+    return layout.inner if layout.format.has_virtual_nodes else layout
 
 
 class PreparedLines(NamedTuple):
@@ -456,33 +502,52 @@ class PreparedLines(NamedTuple):
 
     plan: Plan
     of: LinesProduct
-    layout: RowLayout
+    layout: Any  # rows, or a layout whose rows are walked
     z: DataType  # of the sums
     a_type: DataType
     a_val: Values
 
 
 def prepare(plan: Plan, of: LinesProduct) -> PreparedLines:
-    S, valued = of.S, plan.kind == VALUES
-    layout = S.structure.rows(transposed=plan.transposed)
-    values = S.values_for(layout.key, plan.transposed) if valued else BOOL.np_type.type(True)
-    a_type, z = (S.dtype, of.semiring.return_type) if valued else (BOOL, BOOL)
+    """The product with the format that it reads. A trace lists kernels of conversions under the plan."""
+    with nullcontext() if tracing.active is None else tracing.active.of(plan):
+        return _prepared(plan, of)
+
+
+def _prepared(plan: Plan, of: LinesProduct) -> PreparedLines:
+    S, valued, walks = of.S, plan.kind == VALUES, walks_lines(plan.key)
+    if walks:
+        layout: Layout = S.structure.layout(plan.key, transposed=plan.transposed)
+    else:
+        layout = S.structure.rows(transposed=plan.transposed)
+    # Plain rows read values of all operators alike, so that there are fewer kernels
+    reads = valued and (not walks or reads_matrix(of.semiring, of.flip))
+    values = S.values_for(layout.key, plan.transposed) if reads else BOOL.np_type.type(True)
+    a_type, z = S.dtype if reads else BOOL, of.semiring.return_type if valued else BOOL
     return PreparedLines(plan, of, layout, z, a_type, entry_values(S.device, a_type, values))
 
 
-def variant_of(product: PreparedLines, mode: int) -> Variant:
-    plan, of, layout, _, a_type, _ = product
+def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
+    """nodes: NODES of formats/bitmap/walked.cuh."""
+    plan, of, layout, _, a_type, a_val = product
     semiring, x = (None, BOOL) if plan.kind == WORDS else (of.semiring, of.x)
-    types = layout.format.view.types(layout, False)
-    algebra = Algebra(layout.key, types, semiring, plan.kind, a_type, x, of.flip)
-    few = of.lines.number < tuning.count("multivector.few_lines")
-    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few)
+    rows, few = walked(layout), of.lines.number < tuning.count("multivector.few_lines")
+    walk: tuple[tuple[str, int], ...] = ()
+    if walks_lines(plan.key):
+        ranked = plan.kind == VALUES and bool(a_val.stride)
+        constants = rows.format.kernels["mxm.lines"].constants(ranked=ranked)
+        walk, few, types = (*constants, ("NODES", nodes)), False, rows.format.view.types(rows, ranked)
+    else:
+        types = rows.format.view.types(rows, False)
+    algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
+    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few, walk)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:
     """The plan of a product, and its kernel."""
     plan = choose(of.product, of.x.count)
-    return plan, (variant_of(prepare(plan, of.product), WHOLE),)
+    product = prepare(plan, of.product)
+    return plan, tuple(variant_of(product, WHOLE, nodes) for nodes in passes(product))
 
 
 def mxm(of: SpMM, mask: MatrixMask | None) -> FlatStore:
@@ -514,6 +579,8 @@ def kernels_of(
 ) -> list[PreparedKernel]:
     """The kernels that write the result to bits, which are cleared before a push, and sums."""
     plan, of, layout, z, _, a_val = product
+    if walks_lines(plan.key):
+        return _walked_kernels(product, x, mask, to, condition)
     device, lines, valued, push = x.device, of.lines, plan.kind == VALUES, plan.direction == "push"
     given = layout.col, layout.width, *a_val
     head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
@@ -543,3 +610,106 @@ def kernels_of(
     part, rows = VectorStore(device, mine.places, z, *scratch), (hubs.first, hubs.first[1:], hubs.rows, 1)
     monoid = of.semiring.op.monoid[z]
     return [*found, joined(part, monoid, lines, rows, len(hubs.rows), mask, to, condition)]
+
+
+# ---- Products along rows that a layout walks (formats/bitmap/walked.cuh).
+
+
+def passes(product: PreparedLines) -> tuple[int, ...]:
+    """NODES of the launches: with virtual nodes, the sums of nodes come first."""
+    layout = product.layout
+    return (1, 2) if layout.format.has_virtual_nodes and layout.rows.nodes else (0,)
+
+
+class Nodes(NamedTuple):
+    """The line of each row and column of the graph with virtual nodes, or ~ the number of the node; bits and values of
+    the sums of nodes. Without nodes unused."""
+
+    row_line: Array
+    line: Array
+    bits: Array
+    values: Array
+
+
+def _nodes(product: PreparedLines) -> Nodes:
+    device, lines, z, layout = product.of.S.device, product.of.lines, product.z, product.layout
+    if passes(product) == (0,):
+        none = dummy(device, "int32")
+        return Nodes(none, none, dummy(device, "uint64"), nothing(device, z))
+    own = lines._replace(number=layout.rows.nodes)
+    bits = device.xp.zeros(own.words, np.uint64)
+    valued = product.plan.kind == VALUES
+    values = dense_values(device, own.places, z) if valued else nothing(device, BOOL)
+    return Nodes(layout.rows.signed(), layout.cols.signed(), bits, values)
+
+
+def _walked_kernels(
+    product: PreparedLines, x: VectorStore, mask: BitMask | None, to: Arrays, condition: Condition
+) -> list[PreparedKernel]:
+    """The kernels of each pass: all rows, and on a GPU the parts of long ones. The sums of nodes have no mask."""
+    device, nodes = x.device, _nodes(product)
+    found: list[PreparedKernel] = []
+    for number in passes(product):
+        where, out = (None, (nodes.bits, nodes.values)) if number == 1 else (mask, to)
+        found += _walked_pass(product, number, nodes, x, where, out, condition)
+    assert device is product.of.S.device
+    return found
+
+
+def _walked_pass(
+    product: PreparedLines,
+    number: int,
+    nodes: Nodes,
+    x: VectorStore,
+    mask: BitMask | None,
+    to: Arrays,
+    condition: Condition,
+) -> list[PreparedKernel]:
+    plan, of, layout, z, _, a_val = product
+    rows, device, lines = walked(layout), x.device, of.lines
+    valued, push, view = plan.kind == VALUES, plan.direction == "push", rows.format.view
+    walk, none = rows.format.kernels["mxm.lines"], dummy(device, "int64")
+    contents = view.contents(rows, valued and bool(a_val.stride))
+    bits, values = as_lines(nodes.bits, lines), as_sums(nodes.values, z, lines)
+    read = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines), *nodes[:2], bits, values
+
+    def kernel(mode: int, n: int, longest: int, begin: tuple[Any, ...], out: Arrays) -> PreparedKernel:
+        written = as_lines(out[0], lines), as_sums(out[1], z, lines), *condition
+        arguments = (longest, *begin, *contents, *a_val, *read, *written)
+        return PreparedKernel(device, variant_of(product, mode, number), n, arguments)
+
+    starts, _ = view.starts(rows)
+    begin = starts, starts[1:], none, 0
+    if not device.is_simt:
+        n = of.inner.words if push else rows.nrows
+        made = kernel(WHOLE, n, EVERYWHERE, begin, to)
+        if push:  # reads whole words
+            per, last, _, *rest = read
+            arguments = (EVERYWHERE, *begin, *contents, *a_val, per, last, x.present, *rest)
+            written = as_lines(to[0], lines), as_sums(to[1], z, lines), *condition
+            return [PreparedKernel(device, made.variant, n, (*arguments, *written))]
+        bounds = unit_bounds(rows, device, max(1, lines.stride))
+        if bounds is not None and rows.rows_per_unit > 1:
+            bounds = np.minimum(bounds * rows.rows_per_unit, rows.nrows)
+        return [PreparedKernel(device, made.variant, n, made.arguments, bounds)]
+    per, segment = words_of(lines), walk.longest(tuning.count("multivector.segment"))
+    longest = segment if push else walk.longest(tuning.count("multivector.long_row"))
+    found = [kernel(WHOLE, rows.nrows * per, longest, begin, to)]
+    hubs = walk.hubs(rows, longest, segment if valued else longest)
+    if hubs is None:
+        return found
+    parts, begin = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
+    if not valued:
+        return [*found, kernel(PARTS, parts, EVERYWHERE, begin, to)]
+    mine = lines._replace(number=hubs.segments)
+    scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, z)
+    found.append(kernel(PARTS, parts, EVERYWHERE, begin, scratch))
+    first, until, line = hubs.first[:-1], hubs.first[1:], hubs.rows
+    if number:
+        line = nodes.row_line[line].astype(np.int64)
+        line = ~line if number == 1 else line
+        first, until, line = first[line >= 0], until[line >= 0], line[line >= 0]
+    if len(line):
+        part, monoid = VectorStore(device, mine.places, z, *scratch), of.semiring.op.monoid[z]
+        found.append(joined(part, monoid, lines, (first, until, line, 1), len(line), mask, to, condition))
+    return found

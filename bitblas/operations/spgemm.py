@@ -9,16 +9,19 @@ width of C, one per block in a fixed number of blocks (`long_rows`).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
+from semirings.algebra import compose
 from semirings.cached import cached_property
+from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
@@ -27,7 +30,7 @@ from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
-from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
+from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
@@ -107,6 +110,9 @@ class RowProduct:
         if self.mask_kind or products < tuning.count("spgemm.alike_products"):
             return False
         return self.b.nvals >= tuning.value("spgemm.alike_share") * self.b.nrows * self.b.ncols
+
+    def multiply(self) -> MatrixStore:
+        return multiply_rows(self)
 
     @property
     def packed(self) -> Constants:
@@ -309,18 +315,41 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
 
 class LazyMaskedProduct(MatrixStore):
     """places: positions that may have a sum; present: whether there is one (bools); sums: np.generic, or the identity
-    of `monoid` where there is none."""
+    of `monoid` where there is none. found: sums and present; None: `product` computes them on first use, because a sum
+    of all entries may be all that is read."""
 
     deferred = True
 
     def __init__(
-        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+        self,
+        places: Structure,
+        dtype: DataType,
+        product: DotProduct,
+        found: tuple[PlainValues, Array] | None,
     ) -> None:
-        self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
+        self.places, self.dtype, self.product, self.found = places, dtype, product, found
+        self.monoid = product.monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.plain = places.plain
         self.pending = True  # the structure has not been read yet
+
+    def _sums(self) -> tuple[PlainValues, Array]:
+        if self.found is None:
+            self.found = compute_dots(self.product)
+        return self.found
+
+    @property
+    def sums(self) -> PlainValues:
+        return self._sums()[0]
+
+    @property
+    def present(self) -> Array:
+        return self._sums()[1]
+
+    def outline(self) -> PlainValues:
+        """The sums, for plans, which compute nothing: an empty array if they have not been computed."""
+        return self.sums if self.found is not None else np.empty(0, self.dtype.np_type)
 
     @cached_property
     def _entries(self) -> MatrixStore:
@@ -336,21 +365,26 @@ class LazyMaskedProduct(MatrixStore):
 
     @property
     def iso(self) -> bool:
-        return isinstance(self.sums, np.generic)
+        return self.found is not None and isinstance(self.found[0], np.generic)
 
     def adds(self, monoid: Typed[Monoid]) -> bool:
         """Whether `total` can sum all entries without computing the structure."""
         return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
 
+    def sums_units(self, monoid: Typed[Monoid]) -> bool:
+        """Whether `total` sums them inside the kernel, without computing them."""
+        return self.found is None and monoid == self.monoid
+
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
-        assert not isinstance(self.sums, np.generic)
+        sums, present = compute_dots(self.product, by_unit=True) if self.sums_units(monoid) else self._sums()
+        assert not isinstance(sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
-            total = value_arrays.reduce(self.device, monoid, self.sums)
+            total = value_arrays.reduce(self.device, monoid, sums)
             if total != monoid.identity:
                 return total
-        return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))
+        return ewise_vector.reduce_flagged(self.device, monoid, sums, present.view(np.uint8))
 
 
 # ---- Dot products at the entries of a mask.
@@ -365,6 +399,9 @@ class DotProduct(NamedTuple):
     at: Layout  # of the mask
     monoid: Typed[Monoid]  # of the sums
     each: float  # mean entries that a dot product reads
+
+    def multiply(self) -> MatrixStore:
+        return multiply_dots(self)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -394,18 +431,92 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
 
 
 def multiply_dots(product: DotProduct) -> MatrixStore:
-    """One sum per position of the mask, and whether there is any product."""
-    plan, semiring, kernel, at, monoid, each = product
+    """One sum per position of the mask, and whether there is any product. Sums of a kernel that can also sum all of
+    them are computed when they are read."""
+    waits = product.plan.kind == COUNT and format_of(product.plan.key).kernels["dot"].sums_units
+    waits = waits and product.monoid.op.name == "plus" and product.semiring.return_type.kind in "iu"
+    found = None if waits and product.at.nvals else compute_dots(product)
+    return LazyMaskedProduct(Structure(product.at), product.semiring.return_type, product, found)
+
+
+def compute_dots(product: DotProduct, *, by_unit: bool = False) -> tuple[PlainValues, Array]:
+    """The sum at each position of the mask, and whether there is any product; by_unit: of each unit of the mask, such
+    as a tile, instead."""
+    plan, semiring, kernel, at, _, each = product
     device, xp, words, n = at.device, at.device.xp, plan.kind == WORDS, kernel.n
-    dtype, places = semiring.return_type, max(1, at.nvals)
+    size, variant = at.nvals, kernel.variant
+    if by_unit:
+        constants = dict(variant.constants) | {"TILE_SUMS": 1}
+        size, variant = n, dataclasses.replace(variant, constants=tuple(constants.items()))
+    dtype, places = semiring.return_type, max(1, size)
     present, sums = xp.empty(places, np.uint8), xp.empty(1, bool) if words else xp.empty(places, dtype.np_type)
     parts = tuning.count("dot.ranges_per_thread") * device.threads
     bounds = device.ranges(n, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
     if (chunks := device.chunks(int(at.nvals * each))) > 1:
         bounds = threads.as_chunks(threads.even_ranges(n, min(n, max(parts, chunks))))
-    kernel.kernel(n, *kernel.arguments, present, sums, bounds=bounds)
-    found: PlainValues = dtype.np_type.type(plan.product) if words else sums[: at.nvals]
-    return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), monoid)
+    device.kernel(variant)(n, *kernel.arguments, present, sums, bounds=bounds)
+    found: PlainValues = dtype.np_type.type(plan.product) if words else sums[:size]
+    return found, present[:size].view(bool)
+
+
+# ---- Products of tiles with tiles, as tiles.
+
+
+class TilesProduct(NamedTuple):
+    """A product of two matrices of tiles. right: on a GPU the transpose. grid: the product of the matrices that have an
+    entry for each tile."""
+
+    plan: Plan
+    semiring: Typed[Semiring]
+    left: Layout
+    right: Layout
+    ncols: int
+    grid: RowProduct
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The kernels of the grid; those of tiles depend on its types."""
+        return self.grid.variants
+
+    def multiply(self) -> MatrixStore:
+        """Where the result may have tiles, then the tiles."""
+        kernels, dtype = format_of(self.plan.key).kernels["mxm"], self.semiring.return_type
+        rows: Any = self.grid.multiply().structure.primary
+        count = self.plan.kind == COUNT
+        layout, counts = kernels.multiply(self.left, self.right, rows, self.ncols, count)
+        product = dtype.np_type.type(self.plan.product)
+        values = product if counts is None else counts.astype(dtype.np_type)
+        return MatrixStore(Structure(layout), dtype, values)
+
+
+ANY_PAIR = compose(MONOIDS["any"], BINARY["pair"])[BOOL]
+
+
+def prepare_tiles(plan: Plan, of: MatrixProduct) -> TilesProduct:
+    A, B, semiring, ta, tb, _ = of
+    key, kernels, true = plan.key, format_of(plan.key).kernels["mxm"], BOOL.np_type.type(True)
+    left, right = A.structure.layout(key, transposed=ta), B.structure.layout(key, transposed=tb)
+    a, b = (MatrixStore(Structure(kernels.grid(side)), BOOL, true) for side in (left, right))
+    by_rows = MatrixProduct(a, b, ANY_PAIR, False, False, None)
+    grid, ncols = prepare_rows(choose(by_rows), by_rows), right.ncols
+    if A.device.is_simt:
+        right = B.structure.layout(key, transposed=not tb)
+    return TilesProduct(plan, semiring, left, right, ncols, grid)
+
+
+Product: TypeAlias = "DotProduct | RowProduct | TilesProduct"
+
+
+def counted_product(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], monoid: Typed) -> np.generic | None:
+    """The value of each product of A B, if the sum of all its entries needs only their number (spmv.total_products):
+    they are equal, and summed twice by plus. Else None. Integers only, because a float sum has a fixed order."""
+    z = semiring.return_type
+    if z.kind not in "iu" or not (semiring.op.monoid.name == monoid.op.name == "plus" and monoid.dtype is z):
+        return None
+    if any(multivector.is_flat(x) or x.deferred or x.structure.hypersparse for x in (A, B)) or A.order is not B.order:
+        return None
+    product = kind_of(semiring, A.raw, B.raw)[1]
+    return None if product is None else z.np_type.type(product)
 
 
 # ---- mxm over any semiring: which way a product takes, choose, prepare, run. GraphBLAS C API 2.1, section 4.3.1.
@@ -413,11 +524,13 @@ def multiply_dots(product: DotProduct) -> MatrixStore:
 
 def choose(of: MatrixProduct) -> Plan:
     """The plan of a product of plain matrices. Builds no format and compiles nothing."""
-    return plan_mxm(of.A, of.B, of.semiring, of.mask is not None and not of.mask.complement)
+    return plan_mxm(of.A, of.B, of.semiring, of.mask, (of.transpose_a, of.transpose_b))
 
 
-def prepare(plan: Plan, of: MatrixProduct) -> DotProduct | RowProduct:
+def prepare(plan: Plan, of: MatrixProduct) -> Product:
     """The product with the formats that it reads."""
+    if plan.kernel == TILES:
+        return prepare_tiles(plan, of)
     return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
 
 
@@ -456,8 +569,8 @@ def mxm(
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
         A.structure.other_reads += 1
         B.structure.other_reads += 1
-        product = last[4]
-        return multiply_dots(product) if product.plan.kernel == DOT else multiply_rows(product)
+        product: Product = last[4]
+        return product.multiply()
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
@@ -473,4 +586,4 @@ def mxm(
         no_mask: Callable[[], Structure | None] = lambda: None
         mask_of = no_mask if M[0] is None else weakref.ref(M[0])
         A.prepared["mxm"] = weakref.ref(B), mask_of, M[1], how, product
-    return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
+    return product.multiply()

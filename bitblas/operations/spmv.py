@@ -14,8 +14,8 @@ import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.algebra import compose
-from semirings.catalog import BINARY
-from semirings.dtypes import BOOL, DataType
+from semirings.catalog import BINARY, MONOIDS
+from semirings.dtypes import BOOL, INT64, DataType
 
 from .. import tuning
 from ..device import Device, Kernel
@@ -233,6 +233,18 @@ def reduce_rows(
 
 
 @functools.lru_cache(64)
+def total_products(of: MatrixProduct) -> int | None:
+    """The number of products a(i, k) b(k, j) of C = A B, modulo 2^64, None if there are none: the sum over k of the
+    entries of column k of A times those of row k of B. C is not computed."""
+    columns = mxv(of.A, _ones(of.A.device, of.shape[0]), plain_spmv.PLUS_PAIR, not of.transpose_a)
+    rows = mxv(of.B, _ones(of.B.device, of.shape[1]), plain_spmv.PLUS_PAIR, of.transpose_b)
+    found = ewise_vector.reduce(ewise_vector.ewise(columns, rows, TIMES, union=False), PLUS)
+    return None if found is None else int(found)
+
+
+TIMES, PLUS = BINARY["times"][INT64], MONOIDS["plus"][INT64]
+
+
 def _ones(device: Device, size: int) -> VectorStore:
     return full_vector(device, size, np.bool_(True), BOOL)
 

@@ -462,8 +462,11 @@ class LinesKernel(NamedTuple):
 
 
 @functools.cache
-def lines_variant(direction: str, of: Algebra, stride: int, lanes: int, mode: int, few: bool = False) -> Variant:
-    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines."""
+def lines_variant(
+    direction: str, of: Algebra, stride: int, lanes: int, mode: int, few: bool = False, walk: Constants = ()
+) -> Variant:
+    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines. walk:
+    constants of a format that walks its rows, and NODES; (): plain or packed rows."""
     op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
     a, x = (BOOL, BOOL) if of.semiring is None else (of.a, of.u)
@@ -471,10 +474,15 @@ def lines_variant(direction: str, of: Algebra, stride: int, lanes: int, mode: in
     if of.flip:  # called as mul(value, of the line, line, other, place)
         u, v, i, k, j = mul.args
         mul = mul._replace(args=(v, u, j, k, i))
-    made = LinesKernel(of.kind, x, z, stride, lanes)
-    flags = made.constants(terminal, mode, LOOKED_FEW if few else LOOKED) + constants(PACKED=format_of(of.key).packed)
+    made, format = LinesKernel(of.kind, x, z, stride, lanes), format_of(of.key)
+    if walk:
+        kernel = format.kernel(f"{direction}_lines")
+        flags = made.constants(terminal) + constants(MODE=mode, VALUES_PACKED=0) + walk
+    else:
+        kernel = f"formats/bitmap/{direction}"
+        flags = made.constants(terminal, mode, LOOKED_FEW if few else LOOKED) + constants(PACKED=format.packed)
     types, functions = (*of.types, made.line, ("A", a), ("U", x), ("Z", z)), (*functions, mul._replace(result=z))
-    return Variant(f"formats/bitmap/{direction}", types, flags, values, functions, of.label)
+    return Variant(kernel, types, flags, values, functions, of.label)
 
 
 @functools.cache

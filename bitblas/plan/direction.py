@@ -266,15 +266,18 @@ def multivector_push_limit(rows: int, device: str) -> int:
     return math.ceil(rows / tuning.value(f"push_cost.multivector.{device}"))
 
 
-def multivector_direction(structure: Structure, transposed: bool, rows: int, nonempty: int | None) -> Direction:
-    """The direction of T = A X, for a multivector X with so many rows. nonempty: how many of them have entries (None:
-    not counted). A is the transpose of the structure if `transposed`. A pull reads rows of A, a push rows of A'."""
+def multivector_direction(
+    structure: Structure, key: str, transposed: bool, rows: int, nonempty: int | None
+) -> Direction:
+    """The direction of T = A X, for a multivector X with so many rows, which reads A in the format `key`. nonempty: how
+    many of them have entries (None: not counted). A is the transpose of the structure if `transposed`. A pull reads
+    rows of A, a push rows of A'."""
     if nonempty is None:
         return Direction(False, "the non-empty rows are not counted")
     active = f"{nonempty} of {rows} rows active"
     if nonempty >= multivector_push_limit(rows, structure.device.kind):
         return Direction(False, active)
-    exists = [structure.held(CSR, transposed=side) is not None for side in (transposed, not transposed)]
+    exists = [structure.held(key, transposed=side) is not None for side in (transposed, not transposed)]
     if exists == [True, False]:
         return Direction(False, f"{active}, but pushing needs the transpose, which does not exist")
     return Direction(True, active)

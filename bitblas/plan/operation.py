@@ -121,6 +121,8 @@ CLIPPED = Way("cut out of the format", "the entries are a region of the matrix")
 ONE_TEST = Way("one test for all entries", "all entries are equal", True)
 FILTERED = Way("tests, then a filter of entries", "all entries are tested, then those that remain are copied")
 PENDING_SUMS = Way("sums of a masked product, without its structure", "the sums have not been filtered yet")
+COUNTED = Way("products counted, without a product", "each of a column and a row is a product", True)
+SUMMED_UNITS = Way("sum inside a masked product", "its entries are not needed, and were not computed")
 DECODED_ROWS = Way("decoded rows", "the format decodes single rows")
 SEARCHED_COLUMNS = Way("search of columns in the index list")
 SCATTERED_COLUMNS = Way("table of columns", "an index list is missing, or does not ascend")
@@ -134,6 +136,10 @@ SUMMED_LINES = Way("sums of lines of a bitmap", "a line has a row or a column of
 REPEATED_SQUARES = Way("repeated squaring")
 
 # Scalars and aggregators.
+# Ways that read the rows, or the list of entries, of matrices other than bitmaps.
+READS_ROWS = {COMPRESSED, MERGED_ROWS, SEARCHED_ENTRIES, JOINED, BY_POSITION, SELECTED_ROWS, CLIPPED, FILTERED}
+READS_ROWS |= {SEARCHED_COLUMNS, SCATTERED_COLUMNS, ROW_SLICE, ROW_SEARCH, EMBEDDED, SORTED_KEYS, ALL_PAIRS, TRANSPOSED}
+READS_ROWS.add(UNDER_MASK)
 ON_HOST = Way("in Python", "scalars are stored on the host")
 SEVERAL_STEPS = Way("several operations", "gb.trace() lists the kernels of an aggregator")
 
@@ -342,7 +348,7 @@ def reduce_matrix_way(A: MatrixStore, monoid: Typed[Monoid]) -> Way:
         return BITMAP
     lazy: Any = A
     if A.deferred and lazy.adds(monoid):
-        return PENDING_SUMS
+        return SUMMED_UNITS if lazy.sums_units(monoid) else PENDING_SUMS
     if not A.nvals:
         return NO_ENTRIES
     return REPEATED if isinstance(A.raw, generic) else EACH_VALUE

@@ -6,7 +6,8 @@ Kernels decide nothing. Thresholds are rows of the tuning table (bitblas/tuning.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +17,15 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from .. import tuning
 from ..device import Device
 from ..display import html
-from ..formats import CSR, Layout, format_of
+from ..formats import CSR, Layout, Structure, format_of
 from ..formats.bitmap.layout import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
 from ..store import MatrixStore
+
+if TYPE_CHECKING:
+    from ..operations.operands import MatrixMask
 
 # ---- The plan of a product.
 
@@ -31,7 +35,8 @@ from ..store import MatrixStore
 PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
 # Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
-DOT, ROWS, LINES, SORTED = "dot", "rows", "lines", "sorted"
+# A product without a mask of two matrices of tiles is computed tile by tile, as tiles.
+DOT, ROWS, LINES, SORTED, TILES = "dot", "rows", "lines", "sorted", "tiles"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -84,7 +89,9 @@ class Plan(NamedTuple):
     semiring: str
     key: str
     transposed: bool
-    direction: str  # pull: by rows of the output; push: by entries of the vector; dot: by entries of the mask
+    # pull: by rows of the output; push: by entries of the vector; dot: by entries of the mask; gustavson: row by row;
+    # tiles: tile by tile
+    direction: str
     kind: int
     lanes: int
     reason: str
@@ -184,14 +191,34 @@ def hot_bytes(device: Device) -> int:
 TABLE_LANES = (8, 16, 32)  # lanes that share a row
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> Plan:
-    """Dot products at the entries of a mask; without one (or with a complement) row by row: see
-    operations/spgemm.py."""
+def converted(structures: Iterable[Structure], key: str = "") -> str:
+    """What a plan says about matrices that are stored for size, in another format than `key`, and whose rows it reads:
+    they are converted for the statement, and their rows are not kept. "" if there are none."""
+    made = [of.primary.key for of in structures if of.primary.compact and of.primary.key != key]
+    return f"this statement converts {' and '.join(made)}" if made else ""
+
+
+def plan_mxm(
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    mask: MatrixMask | None,
+    transposed: tuple[bool, bool] = (False, False),
+) -> Plan:
+    """Dot products at the entries of a mask; without one, of two matrices of tiles with enough entries, tile by tile;
+    otherwise row by row: see operations/spgemm.py. transposed: the operands."""
     kind, product = kind_of(semiring, A.raw, B.raw)
     layout, shared = A.structure.primary, A.device.is_simt
     key, direction, kernel, lanes, wide = layout.format.rows_key, "gustavson", ROWS, 1, False
     reason = "no mask, so row by row"
-    if masked:
+    if mask is None and "mxm" in layout.format.kernels and layout.key == B.structure.primary.key:
+        enough, told = pays_by_tiles(layout, B.structure.primary, transposed, kind)
+        if enough and _are_counts(semiring, kind, product, A):
+            lanes = min(layout.format.rows_per_unit, 32) if shared else 1
+            what = "mxm", semiring.op.name, layout.key, False, "tiles"
+            return Plan(*what, kind, lanes, f"no mask, so tile by tile: {told}", kernel=TILES, product=product)
+        reason = f"{reason}: {told}"
+    if mask is not None and not mask.complement:
         dot = layout.format.kernels.get("dot")
         format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
         key = format.kernels["dot"].key_with(format, B.structure.primary.format, A.nrows, A.ncols)
@@ -199,10 +226,31 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         lanes = kernels["dot"].lanes(layout) if shared else 1
         wide = not shared and "dot.wide" in kernels and kind != VALUES
         reason = "dot products only at the entries of the mask"
-    if made := [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]:
-        reason = f"{reason}; this statement converts {' and '.join(made)}"
+    masks = () if mask is None else (mask.structure,)
+    reason = "; ".join(filter(None, (reason, converted((A.structure, B.structure, *masks), key))))
     what = "mxm", semiring.op.name, key, False, direction
     return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
+
+
+def pays_by_tiles(left: Layout, right: Layout, transposed: tuple[bool, bool], kind: int) -> tuple[bool, str]:
+    """Whether a product of tiles takes less time tile by tile than row by row, and the reason: the products
+    a(i, k) b(k, j) per pair of tiles that it multiplies, if entries and tiles were spread evenly. transposed: the
+    operands."""
+    if kind == VALUES:
+        return False, "its products differ"
+    inner, tile = left.nrows if transposed[0] else left.ncols, left.rows_per_unit
+    pairs = left.work * right.work / max(1, -(-inner // tile))
+    found = left.nvals * right.nvals / max(1, inner) / pairs if pairs else 0.0
+    kind_of_sum, device = KINDS[kind], left.device.kind
+    least = tuning.value(f"spgemm.tile_products.{kind_of_sum}.{device}")
+    row = f"spgemm.tile_products.{kind_of_sum}.{device} = {least:g}"
+    return found >= least * tile, f"{found:.3g} products per pair of tiles, {row} times {tile}"
+
+
+def _are_counts(semiring: Typed[Semiring], kind: int, product: np.generic | None, A: MatrixStore) -> bool:
+    """Whether the sums of a product are presence, or numbers of products, which INT32 can count."""
+    numbers = semiring.op.monoid.name == "plus" and semiring.return_type.kind in "iuf"
+    return kind == WORDS or bool(numbers and product == 1 and max(A.nrows, A.ncols) < 1 << 31)
 
 
 def plan_sorted(verb: str, semiring: Typed[Semiring], key: str) -> Plan:
@@ -232,6 +280,18 @@ def is_tall_skinny(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int)
     shape = 1 < lines.width <= tuning.count("multivector.most_columns") and lines.number >= least
     dense = nvals * tuning.value(f"multivector.rows_per_entry.{kind}") >= lines.number
     return shape and dense and lines.places * itemsize <= tuning.value(f"multivector.bytes.{kind}")
+
+
+def key_of_lines(structure: Structure, prefer: str, *, per_entry: bool) -> str:
+    """The format in which a product with a multivector reads a matrix: the stored one if its rows can be walked, else
+    rows. Tiles, next to which rows are kept, are walked if there are no rows yet; on a GPU only to save memory, because
+    a warp takes a row there, and a thread in CSR. per_entry: products differ by entry, or by row and column, which rows
+    of virtual nodes cannot."""
+    format = structure.primary.format
+    if format.has_virtual_nodes:
+        return CSR if per_entry else format.key
+    walks = structure.primary.compact or not (structure.has(CSR) or (structure.device.is_simt and prefer == "time"))
+    return format.key if walks and "mxm.lines" in format.kernels else format.rows_key
 
 
 # ---- Epilogues: how a kernel ends w<mask, accum, replace> = t.

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
-from semirings import Typed, dtypes
+import numpy as np
+
+from semirings import Typed, dtypes, monoid
 from semirings.dtypes import DataType
 
 from ... import operations
@@ -292,6 +294,31 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
             return self.run(mask)
         t: MatrixStore = self.run(mask, order)
         return t if order is None or t.order is order else t.tagged(order)
+
+    def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's reduction of all entries, as of the result. A sum of numbers of products, such as of
+        `A.mxm(B, plus_pair)`, is counted without the product."""
+        found = self._counted(op, allow_empty) if self.method == "mxm" and self._value is None else None
+        made: ScalarExpression = found or self._resolve().reduce_scalar(op, allow_empty=allow_empty)
+        return made
+
+    def _counted(self, op: OperatorLike, allow_empty: bool) -> ScalarExpression | None:
+        name = op if isinstance(op, str) else getattr(getattr(op, "op", op), "name", "")
+        if name not in ("plus", "+") or not config.autocompute or not isinstance(self.op, Typed):
+            return None
+        f, semiring, (A, B) = typed(op, "monoid", self.dtype), self.op, self.args
+        a, b = A._matrix._stored, B._matrix._stored
+        product = operations.spgemm.counted_product(a, b, semiring, f)
+        if product is None:
+            return None
+        of = operations.operands.MatrixProduct(a, b, semiring, A._transposed, B._transposed, None)
+
+        def run(mask: object) -> np.generic | None:
+            count = operations.spmv.total_products(of)
+            none = None if allow_empty else f.identity
+            return none if count is None else f.op.repeat(f.dtype, product, count)
+
+        return ScalarExpression("reduce_scalar", (self,) if allow_empty else (self, f.identity), f, run)
 
     @property
     def shape(self) -> tuple[int, int]:

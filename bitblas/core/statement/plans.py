@@ -25,8 +25,9 @@ from ...operations.operands import Mask as WordMask
 from ...operations.variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, reduce_variant
 from ...plan import operation as plan
 from ...plan.operation import OperationPlan, Way, choose, storage_of_vector, storage_reason, threads_reason
+from ...plan.product import converted
 from ...store import ALL, NONE, FlatStore, MatrixStore, SparseStore, VectorStore, words
-from .infix import kinds
+from .infix import Delayed, Operand, kinds
 
 if TYPE_CHECKING:
     from ..matrix.read import MatrixRead
@@ -62,7 +63,23 @@ class Statement(NamedTuple):
         verb = "extract" if self.expr.method == "__getitem__" else self.expr.method
         merged = "the mask is applied in a merge" if self.mask is not None and self.expr.ndim == 2 else ""
         key = key if isinstance(key, str) else " and ".join(dict.fromkeys(key))
-        return choose(verb, self.expr.op, key, way, *reasons, merged)
+        made = converted(_structures(self.args)) if way in plan.READS_ROWS else ""
+        return choose(verb, self.expr.op, key, way, *reasons, merged, made)
+
+
+def _structures(operands: Iterable[Any]) -> list[Structure]:
+    """The structures of those operands that are matrices by rows, tiles or codes."""
+    matrices = {id(A._matrix): A._matrix._stored for A in operands if isinstance(getattr(A, "_matrix", None), Operand)}
+    return [of.structure for of in matrices.values() if not isinstance(of, FlatStore) and not of.deferred]
+
+
+def merge_reason(target: Any, value: object, mask: Mask | None, accum: Typed | None, replace: bool) -> str:
+    """What a plan says about the merge of target(mask, accum, replace) << value: which matrices it converts."""
+    if target.ndim != 2 or (accum is None and (mask is None or replace)) or not _structures([target]):
+        return ""
+    read = [target, *([] if mask is None else [mask.parent]), *([] if hasattr(value, "method") else [value])]
+    made = converted(_structures(read))
+    return made and f"in the merge {made}"
 
 
 def output(target: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> Into | None:
@@ -222,7 +239,7 @@ def _store(A: MatrixRead) -> MatrixStore:
     """The content of a Matrix as it is stored; of a masked product that was not filtered yet the positions and sums."""
     store: Any = A._matrix._stored
     if store.deferred and store.pending:
-        return MatrixStore(store.places, store.dtype, store.sums).tagged(store.order)
+        return MatrixStore(store.places, store.dtype, store.outline()).tagged(store.order)
     found: MatrixStore = store
     return found
 
@@ -290,6 +307,8 @@ def _merge_way(content: MatrixStore, store: MatrixStore, mask: Mask) -> Way:
 
 
 def _reduce_matrix(s: Statement) -> OperationPlan:
+    if isinstance(s.args[0], Delayed):  # a product that is not computed (expressions.py)
+        return s.plan((plan.storage_of(_store(A)) for A in s.args[0].args), plan.COUNTED)
     store: MatrixStore = s.args[0]._matrix._stored
     way = plan.reduce_matrix_way(store, s.op)
     if isinstance(store, FlatStore) and way is plan.BITMAP:
@@ -335,7 +354,8 @@ def _read_matrix(s: Statement) -> OperationPlan:
     I, J = (a.places(store.device, store.structure.hypersparse) for a in (rows, cols))
     way = plan.extract_matrix_way(store, I, J)
     searched = "both index lists ascend" if way is plan.SEARCHED_COLUMNS else ""
-    if way is plan.SELECTED_ROWS and J is not None and not isinstance(I, range) and not A._transposed:
+    plain = not store.structure.primary.compact  # counting the entries of these rows would convert it
+    if plain and way is plan.SELECTED_ROWS and J is not None and not isinstance(I, range) and not A._transposed:
         entries = int(operations.assign_extract.row_starts(store.structure.rows(), I)[-1])
         if plan.searches_columns(entries, store.ncols):
             way = plan.SEARCHED_COLUMNS

@@ -284,13 +284,17 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
 def reason(value: object, mask: Mask | None, target: Any = None, accum: Any = None, replace: bool = False) -> str:
     """A statement in words: the plan of its expression, with the output if there is a target; else its text."""
-    if isinstance(value, Delayed):
-        from . import plans
+    from . import plans
 
+    if isinstance(value, Delayed):
         expr = value._to_expr()
         chosen = plans.chooser(expr)
         if chosen is None and expr.method not in ("mxv", "vxm", "mxm"):
             return expr._text()
         out = None if target is None or not expr.ndim else plans.output(target, mask, accum, replace)
-        return str(_plan(plans.Statement(expr, mask, out), chosen))
-    return f"<< {getattr(value, 'name', value)}"
+        found = _plan(plans.Statement(expr, mask, out), chosen)
+        merged = "" if target is None else plans.merge_reason(target, expr, mask, accum, replace)
+        return str(found._replace(reason=f"{found.reason}; {merged}") if merged else found)
+    text = f"<< {getattr(value, 'name', value)}"
+    merged = "" if target is None else plans.merge_reason(target, value, mask, accum, replace)
+    return f"{text}: {merged}" if merged else text

@@ -1,4 +1,5 @@
 # Masked dot products on tiles: C<M> = A B', computed at the bits of the mask. CPU twin of dot.cu.
+# TILE_SUMS: the sum of all bits of each mask tile, in place of a sum for each bit.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/views.cpu.py
 # include: kernels/products.cpu.py
@@ -88,6 +89,13 @@ def dot(
                         m += 1
                 x += 1
                 y += 1
+        if TILE_SUMS:
+            every = np.int64(0)
+            for m in range(bits):
+                every += at(count, m)
+            put(present, tile, every > 0)
+            put(sums, tile, repeated(product, every) if every > 0 else IDENTITY)
+            continue
         for m in range(bits):
             some = at(count, m) > 0
             put(present, first + m, some)
@@ -165,6 +173,13 @@ def dot_lanes(
             flush(counts, small, count)
         place = np.int64(at(m_ranks, tile))
         rest = at(m_bits, tile)
+        if TILE_SUMS:
+            every = np.int64(0)
+            while rest != 0:
+                every += at(count, np.int64(trailing_zeros(rest)))
+                rest = drop_lowest(rest)
+            put(present, tile, every > 0)
+            put(sums, tile, repeated(product, every) if every > 0 else IDENTITY)
         while rest != 0:
             p = np.int64(trailing_zeros(rest))
             rest = drop_lowest(rest)

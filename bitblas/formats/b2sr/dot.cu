@@ -3,6 +3,7 @@
 // longer one. Each lane owns some bits (r, s) of the mask. A tile column that both rows have is passed to all lanes;
 // it adds popcount(row r of A's tile AND row s of B's tile) to each bit. One walk serves LANES * OWN bits. Common
 // columns come in ascending k, so the order of every sum is fixed.
+// TILE_SUMS (KIND COUNT): the sum of all bits of each mask tile, in place of a sum for each bit.
 // Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension; product, the value of
 // all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/b2sr/tile.cuh"
@@ -58,7 +59,8 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 }
 
 // Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
-#define RESIDENT (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)  // blocks per multiprocessor
+#define RESIDENT \
+  (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 && !TILE_SUMS ? 5 : 4)  // blocks per multiprocessor
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
@@ -78,6 +80,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
   const COL_T* longer = by_a ? b_col : a_col;
   const at_t start = by_a ? a_begin : b_begin, stop = by_a ? a_end : b_end, longer_end = by_a ? b_end : a_end;
   const int bits = inside ? bits_in(m_bits, tile) : 0;
+#if TILE_SUMS
+  i64 total = 0;
+#endif
   for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
     int place[OWN];
     bool some[OWN];
@@ -139,6 +144,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
         open = open && left;
       }
     }
+#if TILE_SUMS
+#pragma unroll
+    for (int o = 0; o < OWN; ++o) total += count[o];
+#else
 #pragma unroll
     for (int o = 0; o < OWN; ++o) {
       if (place[o] < 0) continue;
@@ -148,5 +157,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
       if (KIND == VALUES) sums[entry] = sum[o];
       if (KIND == COUNT) sums[entry] = some[o] ? repeated(product, count[o]) : IDENTITY;
     }
+#endif
   }
+#if TILE_SUMS
+#pragma unroll
+  for (int d = LANES / 2; d; d >>= 1) total += shuffle_xor(ALL_LANES, total, d);
+  if (!inside || lane) return;
+  present[tile] = total > 0;
+  sums[tile] = total ? repeated(product, total) : IDENTITY;
+#endif
 }

@@ -8,6 +8,7 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...kernels.variant import WORDS
+from ...typing import Array
 from ..contract import (
     Advance,
     Arguments,
@@ -18,9 +19,11 @@ from ..contract import (
     Kernels,
     L,
     Layout,
+    LinesWalk,
     Pull,
     PullCase,
     Push,
+    TileProduct,
     Types,
     View,
 )
@@ -29,6 +32,7 @@ from ..schedule import Hubs, hubs_of, power_of_two
 from .cost import DEFAULT_TILE, TILES, TilesCost, words_per_tile
 
 if TYPE_CHECKING:
+    from ..csr.layout import Csr
     from .layout import B2sr
 
 # ---- What bit tiles offer; Split overrides what differs.
@@ -126,6 +130,35 @@ class TilesPush(TiledPush["B2sr"]):
     by_output_word = True
 
 
+class TilesProduct(TileProduct["B2sr"]):
+    """Tiles times tiles."""
+
+    def grid(self, layout: B2sr) -> Csr:
+        return layout.grid()
+
+    def multiply(self, left: B2sr, right: B2sr, grid: Csr, ncols: int, count: bool) -> tuple[Layout, Array | None]:
+        return left.times(right, grid, ncols, count)
+
+
+class TilesLines(LinesWalk["B2sr"]):
+    """A lane takes the bits of a row in a tile. Rows are not cut: each lane of a warp takes a tile at a time."""
+
+    def __init__(self, tile: int) -> None:
+        self.tile = tile
+
+    def constants(self, *, ranked: bool) -> Constants:
+        return tiled_constants(self.tile, 0, ranked, False)
+
+    def lanes(self, layout: B2sr) -> int:
+        return power_of_two(layout.tiles / max(1, layout.units) / tuning.value("multivector.entries_per_lane"), 1, 32)
+
+    def longest(self, entries: int) -> int:
+        return entries
+
+    def hubs(self, layout: B2sr, longest: int, part: int) -> Hubs | None:
+        return None
+
+
 class TiledAdvance(Advance[L]):
     """Also reads single entries if PACKED. Long tile rows are not cut."""
 
@@ -144,12 +177,13 @@ class TilesDot(Dot["B2sr"]):
     """Tiles of the operands at the tiles of the mask."""
 
     indices = DOT_INDICES
+    sums_units = True
 
     def __init__(self, tile: int) -> None:
         self.tile = tile
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        return [("LANES", lanes), ("TILE", self.tile)]
+        return [("LANES", lanes), ("TILE", self.tile), ("TILE_SUMS", 0)]
 
     def lanes(self, layout: Layout) -> int:
         per_row, each = layout.work / max(1, layout.units), tuning.value("b2sr.dot_tiles_per_lane")
@@ -171,6 +205,8 @@ def _format(tile: int) -> Format:
         "advance": TiledAdvance(),
         "advance.cpu": "formats/b2sr/push_frontier",
         "dot": TilesDot(tile),
+        "mxm": TilesProduct(),
+        "mxm.lines": TilesLines(tile),
     }
     if tile == DEFAULT_TILE:
         kernels["mxv.pull.wide"], kernels["dot.wide"] = [("TILE", tile)], "formats/b2sr/dot_lanes"

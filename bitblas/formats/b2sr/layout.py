@@ -18,11 +18,11 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...device import Bounds, Device, threads
-from ...kernels.variant import Variant
+from ...kernels.variant import COUNT, WORDS, Variant
 from ...typing import Array
 from .. import validation
 from ..contract import Format, Layout, LazyDict, Order, Region, compute_once
-from ..csr.layout import Csr, equals_transpose, from_arrays, index_type, pointer_type, rows_bytes
+from ..csr.layout import Csr, from_arrays, index_type, mirror_hash, pointer_type, rows_bytes
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE
 
@@ -270,7 +270,11 @@ class B2sr(Layout):
         return transposed, places[: self.nvals] if order else None
 
     def is_symmetric(self) -> bool:
-        return equals_transpose(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
+        return self.mirror_hash() == 0
+
+    def mirror_hash(self) -> int:
+        """The hash of a symmetry test (csr/layout.py)."""
+        return mirror_hash(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
 
     def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
@@ -292,6 +296,36 @@ class B2sr(Layout):
 
     def check(self) -> None:
         check_tiles(self, self._counts())
+
+    def grid(self) -> Csr:
+        """Where it has tiles: an entry for each."""
+        return Csr(self.device, self.units, -(-self.ncols // self.tile), self.ptr, self.col, self.tiles)
+
+    def times(self, right: B2sr, grid: Csr, ncols: int, count: bool) -> tuple[B2sr, Array | None]:
+        """The product with a matrix of `ncols` columns, whose tiles are among those of `grid`; with `count` also the
+        number of products that each entry sums, INT32. right: on a GPU the transpose. Peak memory: the tiles of the
+        grid, and with `count` 4 T^2 bytes for each."""
+        xp, device, tile, tiles = self.device.xp, self.device, self.tile, grid.nvals
+        needed = tiles_bytes(self.nrows, ncols, tiles, tile) + 4 * tile * tile * tiles * count
+        device.foresee(f"B2SR-{tile} of a product in at most {tiles} tiles", needed)
+        bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+        counts = xp.zeros(max(1, tiles) * tile * tile if count else 1, np.int32)
+        kinds = {"CPTR": grid.ptr, "CCOL": grid.col, "PTR": self.ptr, "COL": self.col}
+        kinds |= {"BPTR": right.ptr, "BCOL": right.col}
+        variant = _variant("mxm", tile, ("KIND", COUNT if count else WORDS), **kinds)
+        operands = grid.ptr, grid.nrows, grid.col, self.ptr, self.col, self.bits, right.ptr, right.col, right.bits
+        units, bounds = (tiles, None) if device.is_simt else (grid.nrows, self._product_bounds(grid))
+        device.kernel(variant)(units, *operands, grid.ncols, bits, counts, bounds=bounds)
+        found = B2sr(device, self.nrows, ncols, tile, grid.ptr, grid.col, bits, tiles, 0)
+        per_tile = found._counts()
+        made = found._without_empty(bits, per_tile, int(per_tile[:tiles].sum()))
+        return made, counts[counts != 0] if count else None
+
+    def _product_bounds(self, grid: Csr) -> Bounds:
+        """Parallel ranges of tile rows on the CPU, with about equal numbers of tiles of the product."""
+        if not self.device.splits(grid.nvals * self.tile, tuning.count("formats.parallel_entries")):
+            return None
+        return threads.balanced_ranges(grid.ptr, self.device.parts)
 
     def filter(self, keep: Array) -> tuple[B2sr, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""

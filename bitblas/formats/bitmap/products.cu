@@ -39,53 +39,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) mark(i64 n, const i64* pl
 #endif  // KERNEL_mark
 
 #ifdef BITS
-#include "kernels/product.cuh"
-
-// A LINE per word of a line, and values.
-struct LinesView {
-  const LINE_T* bits;
-  const STORED(U_T)* values;
-  ARGUMENT(U_T) iso;
-  i64 stride;
-  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
-};
+#include "formats/bitmap/lines.cuh"
 #endif
 
 #ifdef PACKED
-#include "kernels/product.cuh"
 #include "formats/csr/columns.cuh"
-#if Z_BOOL
-typedef LINE_T sums_t;
-#else
-typedef Z_T sums_t;
-#endif
 typedef AnyColumn<PACKED, COL_T> AllColumns;
-
-// The mask, a LINE per word.
-struct LinesMask {
-  const LINE_T* bits;
-  i64 stride;
-  u64 invert;
-  // The positions of word w of a line that the mask allows (`last`: the valid positions of a line's last word).
-  __device__ __forceinline__ u64 open(u64 last, i64 words, i64 line, i64 w) const {
-    // Always loaded: a test would cost registers.
-    const u64 open = MaskView{(const u64*)bits, 1, invert}.part<BITS>((line * words + w) * stride);
-    return w == words - 1 ? open & last : open;
-  }
-};
-
-struct LinesOutput {
-  LINE_T* bits;
-  sums_t* values;
-};
-
-// Add positions to those of a word that other threads also write.
-__device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
-  const i64 first = at * BITS;
-  u32* half = (u32*)bits + (first >> 5);
-  if ((u32)places) atomicOr(half, (u32)places << (first & 31));
-  if (BITS == 64 && places >> 32) atomicOr(half + 1, (u32)(places >> 32));
-}
 #endif
 
 #ifdef KERNEL_pull
@@ -97,11 +56,6 @@ __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
 // thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
 // (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
 // neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
-// MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
-// to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
-#define ROWS 0
-#define PARTS 1
-#define JOIN 2
 #define AHEAD 4  // words that a lane loads before it uses the first
 #define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
 #define UNITS (BLOCK / LANES)
@@ -154,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   const i64 first = (i64)blockIdx.x * UNITS;
   __shared__ u32 left_over, taken, others[UNITS];
   if (threadIdx.x == 0) left_over = taken = 0;
-#if MODE == ROWS
+#if MODE == WHOLE
   __shared__ u32 listed;
   __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
   if (threadIdx.x == 0) listed = 0;
@@ -162,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   __syncthreads();
   if (threadIdx.x < UNITS && first + threadIdx.x < n) {
     const Unit u = UNIT(first + threadIdx.x, true);
-#if MODE == ROWS
+#if MODE == WHOLE
     bool shared = u.stop - u.e > SCANNED;
     u64 places = 0;
     for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
@@ -183,14 +137,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       t.values[u.to(words)] = 0;
 #endif
     }
-#if MODE == ROWS
+#if MODE == WHOLE
     u64 todo = shared ? 0 : places;
     u32 at = todo ? atomicAdd(&listed, (u32)__popcll(todo)) : 0;
     for (; todo; todo &= todo - 1) sums[at++] = (u16)(threadIdx.x << 6 | (__ffsll(todo) - 1));
 #endif
   }
   __syncthreads();
-#if MODE == ROWS
+#if MODE == WHOLE
   for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
     const int b = sums[k] & 63;
     const Unit u = UNIT(first + (sums[k] >> 6), true);

@@ -281,3 +281,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
 #define HUB_STEPS 256
 #include "formats/coded_kernels.cuh"
 #endif  // KERNEL_hub_columns
+
+#ifdef KERNEL_mirror
+#include "kernels/views.cuh"
+#define MIRROR
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_mirror

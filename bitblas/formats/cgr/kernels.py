@@ -13,6 +13,7 @@ from ..coded import (
     Coded,
     CodedAdvance,
     CodedBinnedPull,
+    CodedLines,
     CodedPull,
     CodedPush,
     CodedView,
@@ -187,6 +188,7 @@ KERNELS: Kernels = {
     "mxv.pull.binned": CgrBinnedPull(),
     "mxv.push": CgrPush(),
     "advance": CgrAdvance(),
+    "mxm.lines": CodedLines(),
     "rows": Coded.some_rows,
 }
 FORMATS = (Format(CgrCost(), CgrView(), KERNELS),)

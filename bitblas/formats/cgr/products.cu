@@ -94,3 +94,17 @@ __device__ __forceinline__ void push_ranges(const Found& found, i64 row, const O
 #define PUSH
 #include "formats/coded_kernels.cuh"
 #endif  // KERNEL_push
+
+#ifdef KERNEL_pull_lines
+#include "formats/bitmap/lines.cuh"
+#define LINES
+#define PULL_LINES
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_pull_lines
+
+#ifdef KERNEL_push_lines
+#include "formats/bitmap/lines.cuh"
+#define LINES
+#define PUSH_LINES
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_push_lines

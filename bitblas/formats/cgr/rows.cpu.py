@@ -346,6 +346,29 @@ def decode(lo, hi, row_of, row_stride, columns, heads, words, counts, col, place
             put(counts, k, np.int64(bit < 0))
 
 
+# Symmetry test: per group of rows, the hash difference of entries and their mirror images.
+@njit(**KERNEL)
+def mirror(lo, hi, rows, heads, words, sums):
+    for group in range(lo, hi):
+        total = np.uint64(0)
+        for row in range(group << 5, min(group + 1 << 5, rows)):
+            left = scramble(row)
+            place = row_begin(heads, words, row)
+            for runs in range(1 if row_end(heads, words, row) > place else -1, -1, -1):  # intervals, then residuals
+                parts, area, left_over, place = open_kind(words, place)
+                for s in range(parts + 1):
+                    if s > 0:
+                        left_over, place = gamma_at(words, area + s * SEGMENT)
+                    spare = np.int64(0)
+                    ahead = np.uint64(0)
+                    j = np.int64(row)
+                    for number in range(left_over):
+                        place, ahead, spare, start, j = next_item(words, place, ahead, spare, runs, number == 0, j)
+                        for column in range(start, j + 1):
+                            total += unlike_mirror(left, scramble(column))
+        put(sums, group, total)
+
+
 # ---- Products. ----
 
 

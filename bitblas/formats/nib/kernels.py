@@ -15,6 +15,7 @@ from ..coded import (
     Coded,
     CodedAdvance,
     CodedBinnedPull,
+    CodedLines,
     CodedPull,
     CodedPush,
     CodedView,
@@ -229,6 +230,7 @@ KERNELS: Kernels = {
     "mxv.push": NibPush(),
     "advance": NibAdvance(),
     "dot": NibDot(),
+    "mxm.lines": CodedLines(),
     "rows": Coded.some_rows,
 }
 FORMATS = (Format(NibCost(), NibView(), KERNELS),)

@@ -23,7 +23,6 @@ import numpy as np
 
 from ... import tuning
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
 from ..coded import NIB, Coded
@@ -35,16 +34,6 @@ class Nib(Coded):
     """Rows of nibble gaps."""
 
     format, code = FORMATS[0], NIB
-
-    def is_symmetric(self) -> bool:
-        """By hashes of all positions, in one pass (csr/layout.py). Peak memory: 8 bytes per 32 rows."""
-        device, groups = self.device, coded.groups_of(self.nrows)
-        sums = device.xp.zeros(max(1, groups), np.uint64)
-        least = tuning.count("formats.parallel_entries")
-        bounds = device.ranges(groups, least, work=len(self.words), parts=device.threads)
-        run = device.kernel(Variant("formats/nib/mirror", (), (("LANES", 32),)))
-        run(groups, self.nrows, self.heads, self.words, sums, bounds=bounds)
-        return int(sums.sum()) == 0
 
 
 # ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.

@@ -125,3 +125,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   }
 }
 #endif  // KERNEL_dot
+
+#ifdef KERNEL_pull_lines
+#include "formats/bitmap/lines.cuh"
+#define LINES
+#define PULL_LINES
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_pull_lines
+
+#ifdef KERNEL_push_lines
+#include "formats/bitmap/lines.cuh"
+#define LINES
+#define PUSH_LINES
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_push_lines

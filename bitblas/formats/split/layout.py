@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...device import Device
 from ...typing import Array
 from .. import validation
@@ -30,6 +31,7 @@ from ..csr.layout import (
     Csr,
     from_arrays,
     index_type,
+    mirror_hash_of,
     numbers_of,
     pointer_type,
     pointers_of,
@@ -188,16 +190,33 @@ class Split(Layout):
 
     def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries: those in tiles, then single ones."""
-        xp, at, tile, log = self.device.xp, self.in_tiles, self.tile, cost.log_of(self.tile)
+        xp, at = self.device.xp, self.in_tiles
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
         if self.tiles:
             rows[:at], cols[:at] = self.tile_part().coo()
         for part in self.ranges():
             code, end = self.codes(part), at + part.size
-            rows[at:end] = numbers_of(part.ends, part.size, self.device) * tile + (code >> log & (tile - 1))
-            cols[at:end] = code >> 2 * log << log | code & (tile - 1)
+            rows[at:end], cols[at:end] = self._position(code, numbers_of(part.ends, part.size, self.device))
             at = end
         return rows, cols
+
+    def _position(self, code: Array, tile_row: Array) -> tuple[Array, Array]:
+        """Rows and columns of single entries with these numbers, in these tile rows (INT64)."""
+        tile, log = self.tile, cost.log_of(self.tile)
+        return tile_row * tile + (code >> log & (tile - 1)), code >> 2 * log << log | code & (tile - 1)
+
+    def is_symmetric(self) -> bool:
+        """By hashes of all positions (csr/layout.py). Peak memory: columns of the tiles, pointers of the tile rows, and
+        80 bytes per entry of symmetry.band."""
+        xp, band = self.device.xp, tuning.count("symmetry.band")
+        total = self.tile_part().mirror_hash() if self.tiles else 0
+        for part in self.ranges():
+            for first in range(0, part.size, band):
+                last = min(first + band, part.size)
+                code = unpack(self.device, part.string, last, part.width, np.uint32, first=first)
+                tile_row = xp.searchsorted(part.ends, xp.arange(first, last), side="right") - 1
+                total += mirror_hash_of(*self._position(code, tile_row))
+        return total % (1 << 64) == 0
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Order]:

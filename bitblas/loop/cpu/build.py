@@ -402,7 +402,10 @@ class Build:
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
         found = [self._count(product.u, None, counts), self._summary(t, name="clear")]
-        by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
+        by_rows, along = (
+            can_pull(product),
+            can_push(product) and of.may_push,
+        )  # if no format exists, the one for rows is built
         ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
             ways.append((True, Condition(counts, 0, few if by_rows else ALWAYS)))

@@ -370,7 +370,7 @@ def _multivector_launch(
     few = 0
     build.launched = str(plan)
     # Sums of values depend on the order.
-    if k >= 0 and product.u == build.condition and build.remaining is not None and plan.kind == WORDS:
+    if k >= 0 and product.u == build.condition and build.remaining is not None and plan.kind == WORDS and of.may_push:
         # Changes by the round before this product are not counted: more entries make it slower, but not wrong.
         counted = build.number(*build.condition_at(k)).view(np.int64)
         few = multivector_push_limit(product.inner.number, device.kind)
