@@ -8,7 +8,7 @@ from test_semirings import cuda_text
 
 import bitblas
 from bitblas import binary, indexunary, monoid, op, select, semiring, unary
-from bitblas.device import jit
+from bitblas.device import cubins, jit
 from bitblas.kernels.variant import sum_of
 from semirings import __main__ as document
 from semirings import catalog, dtypes, laws, numpy_operators
@@ -26,7 +26,7 @@ QUICK = {(INT8, "sm_80"), (FP64, "sm_80"), (BOOL, "sm_90"), (UINT64, "sm_90"), (
 )
 def test_every_operator_compiles(t, arch):
     core = pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
-    options = core.ProgramOptions(arch=arch, **{k: v for k, v in jit._OPTIONS.items() if k != "ptxas_options"})
+    options = core.ProgramOptions(arch=arch, **{k: v for k, v in cubins.OPTIONS.items() if k != "ptxas_options"})
     assert core.Program(cuda_text(laws.cases(t)), "c++", options).compile("cubin").code
 
 

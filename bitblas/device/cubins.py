@@ -261,7 +261,8 @@ def _forget() -> None:
     _started.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def start(variant: Variant, arch: str, *, shipped: bool = True) -> Callable[[], bytes]:

@@ -54,7 +54,8 @@ def local_community(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None)
     Returns a list of Python ints, the vertices of the community in descending order of PageRank over degree, and a
     Python float: the conductance, from 0 (no edge leaves) to 1. The community may lack a source. It has all edges of
     the graph only if no other is found.
-    Raises as `approximate_pagerank`, and InvalidValue if eps is too large for the degree of a source.
+    Raises InvalidValue (A not symmetric, an option or a weight out of range, no source, eps too large for the degree of
+    a source), DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError.
     """
     p = _pushed(A, source, alpha, eps, weighted, gb)
     vertex, rank = p.to_coo()
