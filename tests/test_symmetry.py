@@ -154,7 +154,7 @@ def test_what_is_said_is_checked(device):
 NEEDS = sorted(name for name, program in methods.programs().items() if program.facts.undirected)
 NEEDS += ["average_clustering", "local_clustering"]
 MORE = {"k_core": {"k": 2}, "k_truss": {"k": 3}, "bipartite_projection": {"vertices": [0]}}
-MORE |= dict.fromkeys(("approximate_pagerank", "local_community"), {"source": 0})
+MORE |= {name: {"source": 0} for name in ("approximate_pagerank", "local_community")}
 
 
 def upper(gb):
