@@ -8,6 +8,7 @@ stream that is current in PyTorch. `import bitblas` does not load PyTorch; this 
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,6 +62,15 @@ def _tensor(array: Any) -> Any:
     return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
 
 
+class _Stream(NamedTuple):
+    """A stream of PyTorch by CUDA's protocol for streams."""
+
+    number: int
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.number
+
+
 @contextmanager
 def _on_stream(device: Device, x: Any) -> Iterator[None]:
     """Run bitblas on the stream of PyTorch, after what it had submitted to its own stream, and before what it will."""
@@ -74,7 +84,7 @@ def _on_stream(device: Device, x: Any) -> Iterator[None]:
     if number == ours.ptr:
         yield
         return
-    theirs = cuda.ExternalStream(number)
+    theirs = cuda.Stream.from_external(_Stream(number))
     theirs.wait_event(ours.record())
     with theirs:
         yield
@@ -145,7 +155,9 @@ def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
     if layout in compressed:
         make, arrays = compressed[layout]
         ptr, minor, x = arrays()
-        return make(signed(ptr), signed(minor), _tensor(x), A.shape, check_invariants=False)
+        with warnings.catch_warnings():  # some versions warn that they do not check, which is what is asked for here
+            warnings.filterwarnings("ignore", "Sparse invariant checks")
+            return make(signed(ptr), signed(minor), _tensor(x), A.shape, check_invariants=False)
     i, j, x = A.to_coo()
     entries = torch.stack((signed(i), signed(j)))
     return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)

@@ -273,6 +273,15 @@ def test_new_arrays(xp):
     same(xp.unpackbits(xp.asarray(packed), bitorder="little"), np.unpackbits(packed, bitorder="little"))
 
 
+def test_complex_arrays_are_left_to_the_library(xp, monkeypatch):
+    monkeypatch.undo()
+    x = xp.full((2, 3), 1j)
+    x[1], x[0, 1] = 2, 3j
+    same(x, [[1j, 3j, 1j], [2, 2, 2]])
+    x.fill(4j)
+    same(x.astype(np.complex64), np.full((2, 3), 4j, np.complex64))
+
+
 def test_results_are_arrays_of_the_module(xp):
     d = xp.asarray(np.arange(9))
     for x in (d + 1, d[2:], d[d > 3], d.reshape(3, 3).T, d.astype(float), d.view(np.uint64), xp.unique(d), d.sum()):

@@ -636,9 +636,12 @@ class ArrayMethods:
 
     def fill(self: Any, value: Any) -> None:
         if isinstance(value, (int, np.integer)) and not value and self.flags.c_contiguous:
-            self._xp.primitives.clear(self)
-        else:
-            self[...] = value
+            return self._xp.primitives.clear(self)
+        try:
+            self._xp.map("positive", value, out=self, dtype=self.dtype)
+        except NotHandled:  # not by way of self[...], which CuPy fills
+            super().fill(value)  # type: ignore[misc]
+        return None
 
     def nonzero(self: Any) -> tuple[Any, ...]:
         try:

@@ -304,6 +304,11 @@ def _transposed(A: Matrix | TransposedMatrix) -> Matrix:
     return other.new() if isinstance(other, TransposedMatrix) else other
 
 
+def _on_host(x: Any) -> Any:
+    """An array of CuPy is copied to the host, others are left as they are."""
+    return x.get() if hasattr(x, "__cuda_array_interface__") and hasattr(x, "get") else x
+
+
 def from_binsparse(
     x: Any,
     *,
@@ -318,8 +323,8 @@ def from_binsparse(
     """A Matrix or a Vector from an object with `__binsparse__`: experimental, as the protocol is a draft.
 
     x: has `__binsparse_descriptor__()`, a descriptor, and `__binsparse__()`, its arrays by name; or only
-    `__binsparse__()`, which returns both (PyData Sparse). Arrays are in host memory. Raises TypeError for another
-    object, InvalidValue as `read_binsparse`.
+    `__binsparse__()`, which returns both (PyData Sparse). Arrays are in host memory, or CuPy's. Raises TypeError for
+    another object, InvalidValue as `read_binsparse`.
     """
     if not hasattr(x, "__binsparse__"):
         raise TypeError(f"x: expected an object with __binsparse__, got {type(x).__module__}.{type(x).__qualname__}")
@@ -331,7 +336,7 @@ def from_binsparse(
     try:
         if not isinstance(arrays, Mapping):  # in the order of their types
             arrays = dict(zip(_checked(header)["data_types"], arrays, strict=True))
-        named = _Arrays(header, lambda key: arrays[key], lambda key: np.shape(arrays[key]))
+        named = _Arrays(header, lambda key: _on_host(arrays[key]), lambda key: np.shape(arrays[key]))
         return _object(place, named, MatrixOptions(dup_op, dtype, name, device, format, tile, packed))
     except (KeyError, ValueError, TypeError) as error:
         if isinstance(error, InvalidValue):
