@@ -574,11 +574,10 @@ def walked_lines(key: str, op: str, dtype: str) -> None:
     A = gb.Matrix.from_coo(i, j, a, nrows=SIZE, ncols=SIZE, **FORMS[key])
     rows = tuning.override({"multivector.long_row": 64, "multivector.segment": 32})
     with rows, gb.config.set(prefer="memory"):
-        for density, width in ((0.3, 64), (0.004, 20)):
-            x = np.nonzero(rng.random((SIZE, width)) < density)
+        for x, width in ((np.nonzero(rng.random((SIZE, 64)) < 0.3), 64), (([3, 50], [1, 7]), 20)):
             X = gb.Matrix.from_coo(*x, np.ones(len(x[0]), dtype), nrows=SIZE, ncols=width, format="bitmap")
-            assert X.nvals
             A.mxm(X, getattr(gb.semiring, op)).new()
+            A.T.mxm(X, getattr(gb.semiring, op)).new()  # pushes along few entries
 
 
 def tile_products(key: str, op: str) -> None:
@@ -634,7 +633,7 @@ CALLS: tuple[Group, ...] = (
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
     (neighbors, pairs(("INT64", "FP64"), BOTH)),
-    (dense_lines, pairs(range(3), several("FP32, FP64"))),
+    (dense_lines, pairs(range(3), ("FP32", "FP64"))),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
     *((call, [()]) for call in (chunks, validated, encoded)),
