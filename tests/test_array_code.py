@@ -237,6 +237,16 @@ def test_scans_searches_sets_and_sorts(xp):
     same(xp.sort(d).searchsorted(3), np.sort(x).searchsorted(3)), same(xp.diff(d, append=9), np.diff(x, append=9))
 
 
+def test_scans_along_rows(xp):
+    for dtype in ("bool", "int32", "uint64"):
+        x = (np.arange(35) % 7).astype(dtype).reshape(7, 5)
+        (
+            same(xp.cumsum(xp.asarray(x), axis=1), x.cumsum(axis=1)),
+            same(xp.asarray(x.T).cumsum(axis=-1), x.T.cumsum(axis=-1)),
+        )
+    same(xp.zeros((0, 4), np.int64).cumsum(axis=1), np.zeros((0, 4), np.int64))
+
+
 def test_a_scan_longer_than_one_of_cub(xp, monkeypatch):
     monkeypatch.setattr(arrays, "LONGEST_SCAN", 64)
     x = np.arange(300) % 5

@@ -31,7 +31,7 @@ TYPES = {
 }
 SIGNED_VALUE, UNSIGNED_VALUE, FLOAT_VALUE, POSITION = range(len(TYPES), len(TYPES) + 4)
 SIGNED, UNSIGNED, FLOAT = range(3)  # what a kernel computes with: 64-bit integers, or FP64
-# NumPy's ufuncs by their numbers in the kernel; "positive" stands for a copy.
+# NumPy's ufuncs by their numbers in the kernel; "positive" is a copy.
 OPERATORS = (
     "positive add subtract multiply true_divide floor_divide remainder bitwise_and bitwise_or bitwise_xor left_shift "
     "right_shift minimum maximum negative invert absolute sqrt equal not_equal less less_equal greater greater_equal "
@@ -89,7 +89,7 @@ View: TypeAlias = tuple[Any, int, int, int, int]
 class Primitives(NamedTuple):
     """What is not computed by kernels of ours."""
 
-    scan: Callable[[Any], object]  # sums of prefixes in place, of at most LONGEST_SCAN elements
+    scan: Callable[[Any], object]  # sums of prefixes in place, of at most LONGEST_SCAN integers
     argsort: Callable[[Any], Any]  # stable; may overwrite its argument
     copy: Callable[[Any, Any], None]  # (to, from): contiguous arrays of the same type and size
     clear: Callable[[Any], None]  # set all bytes of a contiguous array to 0
@@ -164,7 +164,9 @@ class Arrays:
         self.ndarray = library.ndarray  # what `isinstance` tests
         self._launchers: dict[str, Callable[..., None]] = {}
         self._memory = primitives.memory
-        self.Array: Any = type("Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__})
+        self.Array: Any = type(
+            "Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__, "__hash__": None}
+        )
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.library, name)
@@ -263,7 +265,14 @@ class Arrays:
         return out
 
     def scan(self, x: Any) -> None:
-        """Sums of prefixes in place, of a contiguous array."""
+        """Sums of prefixes in place, of a contiguous array; those of floats by doubling, because the order of CUB's sums
+        may differ between runs."""
+        if x.dtype.kind == "f":
+            shift = 1
+            while shift < x.size:
+                x[shift:] = x[shift:] + x[:-shift]
+                shift *= 2
+            return
         for begin in range(0, x.size, LONGEST_SCAN):
             part = x[begin : begin + LONGEST_SCAN]
             self.primitives.scan(part)
@@ -545,20 +554,23 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-for _name in (*ARITHMETIC, *COMPARISONS, *UNARY, "minimum", "maximum"):
-    setattr(Arrays, _name, _function(_name))
-Arrays.abs = Arrays.absolute  # type: ignore[attr-defined]
+for _name in (*ARITHMETIC, *COMPARISONS, *UNARY, "minimum", "maximum", "abs"):
+    setattr(Arrays, _name, _function("absolute" if _name == "abs" else _name))
+
+
+def _plain(x: Any, method: str) -> Any:
+    """The array library's own method."""
+    return getattr(super(ArrayMethods, x), method)
 
 
 class ArrayMethods:
     """The methods of arrays that run kernels of ours; `Arrays` derives a class from it and the library's array."""
 
     _xp: Arrays
-    __hash__ = None  # type: ignore[assignment]
 
     def __getitem__(self: Any, key: Any) -> Any:
         if type(key) in (slice, int):
-            return super().__getitem__(key)  # type: ignore[misc]
+            return _plain(self, "__getitem__")(key)
         rest: tuple[Any, ...] = ()
         if type(key) is tuple and len(key) and isinstance(key[0], self._xp.ndarray) and all(map(_is_basic, key[1:])):
             key, *others = key
@@ -570,7 +582,7 @@ class ArrayMethods:
                 return out[rest] if rest else out
             except NotHandled:
                 pass
-        return super().__getitem__((key, *rest[1:]) if rest else key)  # type: ignore[misc]
+        return _plain(self, "__getitem__")((key, *rest[1:]) if rest else key)
 
     def __setitem__(self: Any, key: Any, values: Any) -> None:
         values = np.asarray(values) if isinstance(values, (list, tuple)) else values
@@ -583,8 +595,8 @@ class ArrayMethods:
                     index = self._xp.select(index)
                 return self._xp.put(self, index, values)
             if _is_basic(key) or (type(key) is tuple and all(map(_is_basic, key))):
-                target = super().__getitem__(key)  # type: ignore[misc]
-                target = target if isinstance(target, self._xp.ndarray) else super().__getitem__((key, ...))  # type: ignore[misc]
+                target = _plain(self, "__getitem__")(key)
+                target = target if isinstance(target, self._xp.ndarray) else _plain(self, "__getitem__")((key, ...))
                 values = self._xp.asarray(values) if isinstance(values, np.ndarray) else values
                 if isinstance(values, self._xp.ndarray) and (values.shape, values.dtype) == (
                     target.shape,
@@ -596,7 +608,7 @@ class ArrayMethods:
                 return None
         except NotHandled:
             pass
-        return super().__setitem__(key, values)  # type: ignore[misc]
+        return _plain(self, "__setitem__")(key, values)
 
     def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "__call__" and ufunc.__name__ in NUMBER and not options and ufunc.nin < 3:
@@ -604,14 +616,14 @@ class ArrayMethods:
                 return self._xp.map(ufunc.__name__, *inputs)
             except NotHandled:
                 pass
-        return super().__array_ufunc__(ufunc, method, *inputs, **options)  # type: ignore[misc]
+        return _plain(self, "__array_ufunc__")(ufunc, method, *inputs, **options)
 
     def copy(self: Any, order: str = "C") -> Any:
         if not self.flags.c_contiguous:
             try:
                 return self._xp.map("positive", self, dtype=self.dtype)
             except NotHandled:
-                return super().copy(order)  # type: ignore[misc]
+                return _plain(self, "copy")(order)
         out = self._xp.Array(self.shape, self.dtype)
         self._xp.primitives.copy(out, self)
         return out
@@ -625,14 +637,14 @@ class ArrayMethods:
         try:
             return self._xp.map("positive", self, dtype=dtype)
         except NotHandled:
-            return super().astype(dtype, copy=copy)  # type: ignore[misc]
+            return _plain(self, "astype")(dtype, copy=copy)
 
     def __pow__(self: Any, other: Any) -> Any:
         if type(other) is int and other == 2:
             return self * self
         if type(other) is float and other == 0.5 and self.dtype.kind == "f":
             return self._xp.sqrt(self)
-        return super().__pow__(other)  # type: ignore[misc]
+        return _plain(self, "__pow__")(other)
 
     def fill(self: Any, value: Any) -> None:
         if isinstance(value, (int, np.integer)) and not value and self.flags.c_contiguous:
@@ -640,18 +652,24 @@ class ArrayMethods:
         try:
             self._xp.map("positive", value, out=self, dtype=self.dtype)
         except NotHandled:  # not by way of self[...], which CuPy fills
-            super().fill(value)  # type: ignore[misc]
+            _plain(self, "fill")(value)
         return None
 
     def nonzero(self: Any) -> tuple[Any, ...]:
         try:
             return (self._xp.select(self),)
         except NotHandled:
-            return tuple(super().nonzero())  # type: ignore[misc]
+            return tuple(_plain(self, "nonzero")())
 
     def cumsum(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if self.ndim == 2 and axis in (1, -1) and self.dtype.kind in "biu" and dtype is None and out is None:
+            # Sums along rows: those of all elements, less what is before each row.
+            sums = _contiguous(self).reshape(-1).cumsum().reshape(self.shape)
+            if sums.size:
+                sums[1:] = sums[1:] - sums[:-1, -1:]
+            return sums
         if self.ndim != 1 or self.dtype not in TYPES:
-            return super().cumsum(axis, dtype, out)  # type: ignore[misc]
+            return _plain(self, "cumsum")(axis, dtype, out)
         dtype = np.dtype(dtype if dtype is not None else _sum_type(self.dtype) if out is None else out.dtype)
         in_place = out is not None and out.dtype == dtype and out.flags.c_contiguous
         if in_place and out is not self:
@@ -664,7 +682,7 @@ class ArrayMethods:
         return out
 
     def argsort(self: Any, axis: int = -1, kind: Any = None) -> Any:
-        return self._xp.primitives.argsort(self.copy()) if self.ndim == 1 else super().argsort(axis)  # type: ignore[misc]
+        return self._xp.primitives.argsort(self.copy()) if self.ndim == 1 else _plain(self, "argsort")(axis)
 
     def searchsorted(self: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         return self._xp.searchsorted(self, v, side, sorter)
@@ -677,7 +695,7 @@ class ArrayMethods:
         return out if max is None else self._xp.minimum(out, max)
 
     def take(self: Any, indices: Any, axis: Any = None, out: Any = None) -> Any:
-        return self[indices] if self.ndim == 1 and out is None else super().take(indices, axis, out)  # type: ignore[misc]
+        return self[indices] if self.ndim == 1 and out is None else _plain(self, "take")(indices, axis, out)
 
 
 def _method(method: str, name: str, flipped: bool = False, in_place: bool = False) -> Callable[..., Any]:
@@ -692,7 +710,7 @@ def _method(method: str, name: str, flipped: bool = False, in_place: bool = Fals
                     return self._xp.map(name, self, other, out=self)
             except NotHandled:
                 pass
-        others = getattr(super(ArrayMethods, self), method)
+        others = _plain(self, method)
         return others() if name in UNARY else others(other)
 
     operate.__name__ = method
@@ -709,7 +727,7 @@ def _reduction(name: str) -> Callable[..., Any]:
             except NotHandled:
                 pass
         options = {"dtype": dtype} if dtype is not None else {}
-        return getattr(super(ArrayMethods, self), name)(axis=axis, out=out, keepdims=keepdims, **options)
+        return _plain(self, name)(axis=axis, out=out, keepdims=keepdims, **options)
 
     reduce.__name__ = name
     return reduce

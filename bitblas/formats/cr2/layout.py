@@ -57,7 +57,9 @@ class Cr2(Layout):
     log_longest: int  # of the entries of the longest pieces
     ordered: int  # 1: vertices are renumbered by `perm`
     groups: Array  # INT64
-    inside_rows: Array  # packed: the row of each piece inside a cluster, within it; of others; then columns likewise
+    inside_rows: (
+        Array  # packed: the row of each piece inside a cluster, within it; of others; then the same for columns
+    )
     between_rows: Array
     inside_cols: Array
     between_cols: Array
