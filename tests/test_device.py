@@ -337,3 +337,17 @@ def test_a_lost_gpu_is_not_an_old_driver(refusing):
     d = refusing(700)
     with pytest.raises(fake_cupy.CUDADriverError):
         d._function(Variant("kernels/pack"), lambda: b"compiled")
+
+
+@pytest.mark.parametrize(("ordinal", "loaded", "created"), [(None, False, 1), (None, True, 0), (1, True, 1)])
+def test_the_context_is_created_ahead_unless_another_gpu_may_be_current(monkeypatch, ordinal, loaded, created):
+    for name in ("cupy", "torch"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    if loaded:
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
+    begun = Mock()
+    monkeypatch.setattr(cuda.threading, "Thread", begun)
+    cuda.create_context.cache_clear()
+    cuda.create_context(ordinal)
+    cuda.create_context.cache_clear()
+    assert begun.return_value.start.call_count == created

@@ -265,8 +265,8 @@ class Arrays:
         return out
 
     def scan(self, x: Any) -> None:
-        """Sums of prefixes in place, of a contiguous array; those of floats by doubling, because the order of CUB's sums
-        may differ between runs."""
+        """Sums of prefixes in place, of a contiguous array. Those of floats are made by doubling, because the order of
+        CUB's sums may differ between runs."""
         if x.dtype.kind == "f":
             shift = 1
             while shift < x.size:

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import re
 import struct
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -159,7 +160,10 @@ NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 @functools.cache
 def create_context(ordinal: int | None) -> None:
     """Begin to create a GPU's primary context, in a thread: it takes 0.3 s, most of it in the driver, in which CuPy is
-    imported and kernels are found. Errors are left to CuPy, which meets them again."""
+    imported and kernels are found. Errors are left to CuPy, which meets them again. Nothing is done if the program may
+    have made another GPU current: as a rank does, whose context must not be on the first GPU."""
+    if ordinal is None and not {"cupy", "torch"}.isdisjoint(sys.modules):
+        return
 
     def create() -> None:
         try:
