@@ -77,8 +77,8 @@ def test_a_damaged_archive_is_compiled_instead_with_one_warning(cache, package, 
 def test_which_archive_a_gpu_reads():
     fits = {
         "sm_80": "sm_80",
-        "sm_87": "sm_86",
-        "sm_89": "sm_89",
+        "sm_86": "sm_80",
+        "sm_89": "sm_80",
         "sm_90": "sm_90",
         "sm_103": "sm_100",
         "sm_121": "sm_120",
@@ -86,6 +86,19 @@ def test_which_archive_a_gpu_reads():
     assert {arch: cubins.shipped_for(arch) for arch in fits} == fits
     assert cubins.shipped_for("sm_130") == "compute_120" and cubins.shipped_for("sm_75") is None
     assert registry.clusters_of("sm_89") == (0,) and registry.clusters_of("compute_120") == (8, 16)
+
+
+def test_the_newest_archives_are_one_compilation(tmp_path, monkeypatch):
+    """PTX of "compute_120" is what NVRTC makes on the way to the cubin of sm_120, and is not compiled again."""
+    text = jit.cuda_source(FIRST)
+    cubin, ptx = cubins.compile_with_ptx(text, FIRST, "sm_120")
+    alone = cubins.compile_text(text, FIRST, "compute_120")[0]
+    of = lambda data: [line for line in data.split(b"\n") if line and not line.startswith(b"//")]
+    assert cubin == cubins.compile_text(text, FIRST, "sm_120")[0] and of(ptx.strip(b"\0")) == of(alone.strip(b"\0"))
+    registry.build(tmp_path, {0: [], 8: [FIRST], 16: []}, ["sm_120", "compute_120"], 1)
+    for arch, begin in (("sm_120", b"\x7fELF"), ("compute_120", b"//")):
+        archive = cubins.Archive((tmp_path / cubins.PACKAGE / f"{arch}.cubins").read_bytes())
+        assert archive.cubin(cubins.key_of_text(text)).lstrip().startswith(begin) and len(archive) == 8
 
 
 def test_ptx_needs_no_driver():
