@@ -68,7 +68,7 @@ def test_only_known_parts(capsys):
 
 @pytest.mark.parametrize(
     "constants",
-    [{"ZETA": 2}, {"ZETA": 5}, {"SEGMENT": 64, "LEAST": 2}, {"SEGMENT": papers.NEVER, "TWO_PHASES": 0}],
+    [{"ZETA": 2}, {"ZETA": 5}, {"SEGMENT": 64, "LEAST": 2}, {"SEGMENT": papers.NEVER, "TWO_PHASES": 1}],
     ids=str,
 )
 def test_other_constants_of_cgr(emulator, constants, tune):

@@ -1,5 +1,6 @@
 // Encode and decode CGR rows, and read facts about them.
 #ifdef KERNEL_hub_columns
+#undef TWO_PHASES
 #define TWO_PHASES 0  // in lockstep, rows would wait for the intervals of a hub and end without an entry
 #endif  // KERNEL_hub_columns
 #include "formats/cgr/walk.cuh"

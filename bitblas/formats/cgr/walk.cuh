@@ -56,7 +56,7 @@ __device__ __forceinline__ u32 unfolded(u32 value) { return (value >> 1) ^ (0u -
 #endif
 #define MARK 6  // numbers per mark, the start of a part of a long row (convert.cu): the starts of the first segments
 #ifndef TWO_PHASES
-#define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
+#define TWO_PHASES 0  // 1: lanes of a warp do not read residuals while others read intervals (docs/evaluations.md)
 #endif
 
 // Nothing: presence is searched in the parts of a long row, which set the bit themselves.
