@@ -45,8 +45,8 @@ for CUDA 13 and compute capability 9.0. Their graphs are mostly larger than thes
 """
 VECTORS = """\
 Geometric means, and the range. bin-bin-bin: presence, from a vector with 30 % of its entries; bin-bin-full: counts from
-it; bin-full-full: sums of a full FP32 vector. Kernels of small matrices take 2 to 5 us whatever they do. Paper: averages
-over 521 matrices on a TITAN V, for T = 4, 8, 16, 32.
+it; bin-full-full: sums of a full FP32 vector. Kernels of small matrices take 2 to 5 us whatever they do. Paper:
+averages over 521 matrices on a TITAN V, for T = 4, 8, 16, 32.
 """
 MATRICES = """\
 A A as counts (bin-bin-sum), milliseconds of calls, results included: by cuSPARSE's SpGEMM in FP32 through CuPy, by rows
@@ -55,8 +55,8 @@ the number of triangles of an undirected graph, for which cuSPARSE has no masked
 """
 MPLG = """\
 Calls of whole algorithms, milliseconds along CSR, and how many times faster along packed columns. The paper's geometric
-means: 0.94 to 1.10 times as fast (TITAN V), 0.98 to 1.11 (RTX 3090). Its ratios are of the columns alone, 59.3 to 81.2 %,
-62.5 % for its grid of 2^20 vertices, which is `grid2d_1024`.
+means: 0.94 to 1.10 times as fast (TITAN V), 0.98 to 1.11 (RTX 3090). Its ratios are of the columns alone, 59.3 to
+81.2 %, 62.5 % for its grid of 2^20 vertices, which is `grid2d_1024`.
 """
 CGR = """\
 Calls of whole algorithms. The paper: at most 1.54 times the time of GPUCSR in a search (TITAN V, uk-2007), and 2 to 18
@@ -266,7 +266,7 @@ def programs(rows: Sequence[Row], title: str, text: str, keys: Sequence[str]) ->
             if key in bits:
                 sizes = [f"{bits['csr']:.2f}", f"{bits[key]:.2f}", f"{100 * bits[key] / bits['csr']:.1f} %"]
                 if key == "mplg":
-                    sizes[-1] += f", {100 * width_of(row['n'] - 1) / 32:.1f} %"
+                    sizes[-1] += f", {100 * width_of(row['n']) / 32:.1f} %"
                 made.append([row["graph"], str(row["nvals"]), *sizes, *cells])
         means = [x for name in names for x in ("", times(mean(gains[name])) if gains[name] else "")]
         parts.append(table(heads, [*made, ["geometric mean", "", "", "", "", *means]]))
