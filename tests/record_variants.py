@@ -35,6 +35,11 @@ from bitblas.registry.cubins import Recorded
 
 ARCHITECTURES = {"sm_80": (0,), "sm_90": (8, 16)}  # and the cluster sizes of GPUs like it
 SIDE, SCALE = 20, 9  # of the small town and of the graph with hubs: the emulator is slow
+PATIENCE = 4000  # launches without a new variant, after which a program ends: flows repeat the same ones for long
+
+
+class Enough(BaseException):
+    """Ends a program."""
 
 
 def operands(name: str) -> compare.Operands:
@@ -65,13 +70,25 @@ def tasks(programs: list[str]) -> list[str]:
 def record(task: str, arch: str) -> tuple[list[Variant], str]:
     """The variants that a program loads, and its error."""
     seen: dict[Variant, None] = {}
+    launches = 0
 
     class Recorder(Emulator):
         cluster = None if arch == "sm_80" else Emulator.cluster  # small: on_gpus replaces it
 
         def load(self, variant: Variant) -> Callable[..., None]:
+            nonlocal launches
+            launches = launches if variant in seen else 0
             seen[variant] = None
-            return super().load(variant)
+            launch = super().load(variant)
+
+            def counted(*args: Any, **options: Any) -> None:
+                nonlocal launches
+                launches += 1
+                if launches > PATIENCE:
+                    raise Enough
+                launch(*args, **options)
+
+            return counted
 
     Recorder.arch = arch
     device.register("emulator", Recorder)
@@ -79,6 +96,8 @@ def record(task: str, arch: str) -> tuple[list[Variant], str]:
     gb.config.device = "emulator"
     try:
         run(task)
+    except Enough:
+        pass
     except Exception as error:
         return list(seen), f"{type(error).__name__}: {error}"
     return list(seen), ""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from types import SimpleNamespace
 
 import pytest
+import record_variants
+from emulator import emu
 from test_jit import cache, fold  # noqa: F401
 
 import bitblas
@@ -99,6 +104,30 @@ def test_the_newest_archives_are_one_compilation(tmp_path, monkeypatch):
     for arch, begin in (("sm_120", b"\x7fELF"), ("compute_120", b"//")):
         archive = cubins.Archive((tmp_path / cubins.PACKAGE / f"{arch}.cubins").read_bytes())
         assert archive.cubin(cubins.key_of_text(text)).lstrip().startswith(begin) and len(archive) == 8
+
+
+def test_variants_are_recorded_for_both_kinds_of_gpus(tmp_path, capsys):
+    """A program without kernels for clusters is not run again for GPUs without them: it would load the same."""
+    if not emu.have_compiler():
+        pytest.skip(emu.NO_COMPILER)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # they register an emulator of their own
+        (both, error), (without, other) = (
+            pool.submit(function, *of).result()
+            for function, of in (
+                (record_variants.record_both, ("pagerank first",)),
+                (record_variants.record, ("pagerank first", "sm_80")),
+            )
+        )
+        searches, failed = pool.submit(record_variants.record_both, "bfs first").result()
+    assert error == other == failed == ""
+    assert both["sm_80"] == both["sm_90"] == without and without
+    clusters = [v for v in searches["sm_90"] if v.constant("CLUSTER")]
+    assert clusters and not {*clusters} & {*searches["sm_80"]}
+    found = registry.Recorded({0: [], 8: without, 16: []}, {"pagerank": without, "bfs": []})
+    (tmp_path / "a.pickle").write_bytes(pickle.dumps(found))
+    assert record_variants.listed(registry.Recorded.read(tmp_path / "a.pickle"), ["pagerank"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == [str(len(without)), "pagerank"] and len(said) == len(without) + 2
 
 
 def test_ptx_needs_no_driver():
