@@ -17,6 +17,7 @@
 #   make site            the pages of docs/ as a site, in site/; warnings are errors
 #   make kernels-gpu     compile the GPU kernels of the README, the tour and all algorithms for the GPU of this machine
 #   make cubins          a wheel of GPU kernels compiled ahead of time, in dist/ (no GPU needed)
+#   make variants-gpu    how many GPU kernels each algorithm has, and which (ARGS="bfs pagerank"); records them first
 #   make release         make dist cubins: everything up to the upload
 #   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
 #   make clean           remove what these targets made
@@ -32,6 +33,7 @@ SEED ?= 1
 CACHE := $(CURDIR)/.cache/bitblas
 VARIANTS := .cache/variants.txt
 KERNELS := .cache/kernels-emulator.pickle
+RECORDED := .cache/variants.pickle
 RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
@@ -57,7 +59,7 @@ TEST_VARS = PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-$(OPT)} NUMBA_LOOP_
 PYTEST = $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist kernels-gpu cubins release clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist kernels-gpu variants-gpu cubins release clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -139,10 +141,16 @@ dist: | $(VENV)/.stamp-venv
 kernels-gpu: $(GPU_ENV)
 	$(PY) -m bitblas warm --device cuda --all README.md examples/first_graph.py
 
+variants-gpu: $(DEV_ENV) $(RECORDED)
+	@$(PY) tests/record_variants.py --list $(RECORDED) $(ARGS)
+
+$(RECORDED):
+	BITBLAS_CACHE=$(CACHE) NUMBA_OPT=0 $(PY) tests/record_variants.py $@ README.md examples/first_graph.py >&2
+
 cubins: $(DEV_ENV)
-	rm -rf .cache/cubins
-	BITBLAS_CACHE=$(CACHE) NUMBA_OPT=0 $(PY) tests/record_variants.py .cache/variants.pickle README.md examples/first_graph.py
-	$(PY) -m bitblas.registry.cubins .cache/cubins .cache/variants.pickle
+	rm -rf .cache/cubins $(RECORDED)
+	@$(MAKE) --no-print-directory $(RECORDED)
+	$(PY) -m bitblas.registry.cubins .cache/cubins $(RECORDED)
 	$(PIP) build
 	$(PY) -m build --wheel --outdir dist .cache/cubins
 

@@ -5,7 +5,7 @@ delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a si
 that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), hub_n20 and
 even_n20 (2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but the last three are
 symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
-degree.
+degree; with "+undirected" each edge goes both ways.
 """
 
 from __future__ import annotations
@@ -225,6 +225,9 @@ def make(name: str) -> Graph:
     """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for other names."""
     if name.endswith("+degree"):
         return _by_degree(make(name.removesuffix("+degree")), name)
+    if name.endswith("+undirected"):
+        graph = make(name.removesuffix("+undirected"))
+        return Graph(name, *_clean(graph.rows, graph.col, graph.n))
     if name == "road_ny":
         return Graph(name, *_file(str(ROAD)))
     if name.endswith((".mtx", ".mtx.gz")):

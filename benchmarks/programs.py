@@ -38,7 +38,7 @@ def peers() -> dict[tuple[str, str], tuple[str, float]]:
     return found
 
 
-def _calls(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[str, list[Callable[[], Any]]]:
+def calls_of(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[str, list[Callable[[], Any]]]:
     from bitblas import algorithms as a
     from bitblas.compare import fixed
 
@@ -55,10 +55,10 @@ def _calls(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[
     }
 
 
-ALGORITHMS = tuple(_calls(None, None, None, (), 0))
+ALGORITHMS = tuple(calls_of(None, None, None, (), 0))
 
 
-def _is_right(name: str, graph: graphs.Graph, A: Any, answer: Any, sources: Sequence[int]) -> bool:
+def is_right(name: str, graph: graphs.Graph, A: Any, answer: Any, sources: Sequence[int]) -> bool:
     if name == "betweenness":
         from bitblas.algorithms import bfs_levels
 
@@ -87,7 +87,7 @@ def measure(
         W = gb.Matrix.from_csr(graph.ptr, graph.col, graph.weights, nrows=n, ncols=n, **stored)
         linked = np.flatnonzero(np.diff(graph.ptr))
         sources = [int(s) for s in np.random.default_rng(1).choice(linked, TOGETHER)]
-        for algorithm, calls in _calls(gb, A, W, sources, graph.source).items():
+        for algorithm, calls in calls_of(gb, A, W, sources, graph.source).items():
             if algorithm not in algorithms:
                 continue
             times, rounds, answer = [], [], calls[0]()  # the first call compiles and captures
@@ -100,7 +100,7 @@ def measure(
                     times.append((time.perf_counter() - begin) * 1e3)
                     if algorithm == "bfs":
                         rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
-            right = _is_right(algorithm, graph, A, answer, sources) if check else None
+            right = is_right(algorithm, graph, A, answer, sources) if check else None
             ms, (who, peer) = float(np.median(times)), best.get((algorithm, name), ("", None))
             row = {"graph": name, "algorithm": algorithm, "right": right, "ms": ms, "times_ms": times}
             if rounds:

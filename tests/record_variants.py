@@ -1,9 +1,14 @@
 """Record the kernel variants that GPUs run for the programs of `bitblas warm`, without a GPU: in the emulator.
 
     python tests/record_variants.py FILE PROGRAM..
+    python tests/record_variants.py --list FILE [ALGORITHM..]
 
-Everything runs twice, because kernels differ on GPUs with and without thread block clusters. FILE receives a
-dictionary: cluster size (0: none) -> variants. `python -m bitblas.registry.cubins` compiles them for a package.
+A program with kernels for thread block clusters runs twice, because GPUs without them run others instead. FILE
+receives the variants by cluster size (0: none), which `python -m bitblas.registry.cubins` compiles for a package, and
+by program. --list prints how many each program has, and of the programs that are named, the variants themselves.
+
+Answers are not checked, so the emulator compiles without its checks and does not guard arrays (EMU_MODE=record): two
+thirds of the time.
 """
 
 from __future__ import annotations
@@ -26,9 +31,15 @@ import bitblas as gb
 from bitblas import compare, device
 from bitblas.kernels.variant import Variant
 from bitblas.registry import warm
+from bitblas.registry.cubins import Recorded
 
 ARCHITECTURES = {"sm_80": (0,), "sm_90": (8, 16)}  # and the cluster sizes of GPUs like it
 SIDE, SCALE = 20, 9  # of the small town and of the graph with hubs: the emulator is slow
+PATIENCE = 4000  # launches without a new variant, after which a program ends: flows repeat the same ones for long
+
+
+class Enough(BaseException):
+    """Ends a program."""
 
 
 def operands(name: str) -> compare.Operands:
@@ -59,20 +70,34 @@ def tasks(programs: list[str]) -> list[str]:
 def record(task: str, arch: str) -> tuple[list[Variant], str]:
     """The variants that a program loads, and its error."""
     seen: dict[Variant, None] = {}
+    launches = 0
 
-    class Recorded(Emulator):
+    class Recorder(Emulator):
         cluster = None if arch == "sm_80" else Emulator.cluster  # small: on_gpus replaces it
 
         def load(self, variant: Variant) -> Callable[..., None]:
+            nonlocal launches
+            launches = launches if variant in seen else 0
             seen[variant] = None
-            return super().load(variant)
+            launch = super().load(variant)
 
-    Recorded.arch = arch
-    device.register("emulator", Recorded)
+            def counted(*args: Any, **options: Any) -> None:
+                nonlocal launches
+                launches += 1
+                if launches > PATIENCE:
+                    raise Enough
+                launch(*args, **options)
+
+            return counted
+
+    Recorder.arch = arch
+    device.register("emulator", Recorder)
     device._devices.pop("emulator", None)
     gb.config.device = "emulator"
     try:
         run(task)
+    except Enough:
+        pass
     except Exception as error:
         return list(seen), f"{type(error).__name__}: {error}"
     return list(seen), ""
@@ -92,21 +117,47 @@ def run(task: str) -> None:
     return None
 
 
+def record_both(task: str) -> tuple[dict[str, list[Variant]], str]:
+    """The variants by architecture, and the first error."""
+    with_clusters, error = record(task, "sm_90")
+    if not any(variant.constant("CLUSTER") for variant in with_clusters):
+        return {"sm_80": with_clusters, "sm_90": with_clusters}, error
+    without, other = record(task, "sm_80")
+    return {"sm_80": without, "sm_90": with_clusters}, error or other
+
+
 def main() -> int:
     target, *programs = sys.argv[1:]
-    work = [(task, arch) for task in tasks(programs) for arch in ARCHITECTURES]
-    found: dict[int, dict[Variant, None]] = {size: {} for sizes in ARCHITECTURES.values() for size in sizes}
-    begin, failed = time.monotonic(), 0
+    if target == "--list":
+        return listed(Recorded.read(Path(programs[0])), programs[1:])
+    work, begin, failed = tasks(programs), time.monotonic(), 0
+    found = Recorded({size: [] for sizes in ARCHITECTURES.values() for size in sizes}, {})
+    sets: dict[int, dict[Variant, None]] = {size: {} for size in found.sizes}
+    os.environ["EMU_MODE"] = "record"
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for (task, arch), (variants, error) in zip(work, pool.map(record, *zip(*work))):
-            for size in ARCHITECTURES[arch]:
-                used = Emulator.cluster if size else None
-                found[size] |= dict.fromkeys(on_gpus(v, used, device.Cluster(size)) for v in variants)
+        for task, (variants, error) in zip(work, pool.map(record_both, work)):
+            for arch, sizes in ARCHITECTURES.items():
+                for size in sizes:
+                    used = Emulator.cluster if size else None
+                    sets[size] |= dict.fromkeys(on_gpus(v, used, device.Cluster(size)) for v in variants[arch])
+            name = task if Path(task).is_file() else task.rpartition(" ")[0]
+            known = dict.fromkeys((*found.programs.get(name, ()), *variants["sm_90"]))
+            found.programs[name] = list(known)
             failed += bool(error)
-            counts = ", ".join(str(len(v)) for v in found.values())
-            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}, {arch}: {len(variants)}  {error}", flush=True)
-    Path(target).write_bytes(pickle.dumps({size: list(variants) for size, variants in found.items()}))
+            counts = ", ".join(str(len(v)) for v in sets.values())
+            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}: {len(variants['sm_90'])}  {error}", flush=True)
+    Path(target).write_bytes(pickle.dumps(found._replace(sizes={size: list(v) for size, v in sets.items()})))
     return 1 if failed else 0
+
+
+def listed(found: Recorded, names: list[str]) -> int:
+    """Print the number of variants of each program, or the variants of those named, one a line."""
+    for name, variants in sorted(found.programs.items()):
+        if not names or name in names:
+            print(f"{len(variants):4}  {name}")
+            print("".join(f"      {variant}\n" for variant in variants if names), end="")
+    print(f"{len(found.sizes[8]):4}  all together, for a GPU with clusters of 8 blocks")
+    return 0
 
 
 if __name__ == "__main__":

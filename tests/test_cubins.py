@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from types import SimpleNamespace
 
 import pytest
+import record_variants
+from emulator import emu
 from test_jit import cache, fold  # noqa: F401
 
 import bitblas
@@ -77,8 +82,8 @@ def test_a_damaged_archive_is_compiled_instead_with_one_warning(cache, package, 
 def test_which_archive_a_gpu_reads():
     fits = {
         "sm_80": "sm_80",
-        "sm_87": "sm_86",
-        "sm_89": "sm_89",
+        "sm_86": "sm_80",
+        "sm_89": "sm_80",
         "sm_90": "sm_90",
         "sm_103": "sm_100",
         "sm_121": "sm_120",
@@ -86,6 +91,43 @@ def test_which_archive_a_gpu_reads():
     assert {arch: cubins.shipped_for(arch) for arch in fits} == fits
     assert cubins.shipped_for("sm_130") == "compute_120" and cubins.shipped_for("sm_75") is None
     assert registry.clusters_of("sm_89") == (0,) and registry.clusters_of("compute_120") == (8, 16)
+
+
+def test_the_newest_archives_are_one_compilation(tmp_path, monkeypatch):
+    """PTX of "compute_120" is what NVRTC makes on the way to the cubin of sm_120, and is not compiled again."""
+    text = jit.cuda_source(FIRST)
+    cubin, ptx = cubins.compile_with_ptx(text, FIRST, "sm_120")
+    alone = cubins.compile_text(text, FIRST, "compute_120")[0]
+    of = lambda data: [line for line in data.split(b"\n") if line and not line.startswith(b"//")]
+    assert cubin == cubins.compile_text(text, FIRST, "sm_120")[0] and of(ptx.strip(b"\0")) == of(alone.strip(b"\0"))
+    registry.build(tmp_path, {0: [], 8: [FIRST], 16: []}, ["sm_120", "compute_120"], 1)
+    for arch, begin in (("sm_120", b"\x7fELF"), ("compute_120", b"//")):
+        archive = cubins.Archive((tmp_path / cubins.PACKAGE / f"{arch}.cubins").read_bytes())
+        assert archive.cubin(cubins.key_of_text(text)).lstrip().startswith(begin) and len(archive) == 8
+
+
+def test_variants_are_recorded_for_both_kinds_of_gpus(tmp_path, capsys):
+    """A program without kernels for clusters is not run again for GPUs without them: it would load the same."""
+    if not emu.have_compiler():
+        pytest.skip(emu.NO_COMPILER)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # they register an emulator of their own
+        (both, error), (without, other) = (
+            pool.submit(function, *of).result()
+            for function, of in (
+                (record_variants.record_both, ("pagerank first",)),
+                (record_variants.record, ("pagerank first", "sm_80")),
+            )
+        )
+        searches, failed = pool.submit(record_variants.record_both, "bfs first").result()
+    assert error == other == failed == ""
+    assert both["sm_80"] == both["sm_90"] == without and without
+    clusters = [v for v in searches["sm_90"] if v.constant("CLUSTER")]
+    assert clusters and not {*clusters} & {*searches["sm_80"]}
+    found = registry.Recorded({0: [], 8: without, 16: []}, {"pagerank": without, "bfs": []})
+    (tmp_path / "a.pickle").write_bytes(pickle.dumps(found))
+    assert record_variants.listed(registry.Recorded.read(tmp_path / "a.pickle"), ["pagerank"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == [str(len(without)), "pagerank"] and len(said) == len(without) + 2
 
 
 def test_ptx_needs_no_driver():

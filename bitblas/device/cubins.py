@@ -34,9 +34,9 @@ OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_op
 # ---- index (a line per cubin: its key, compressed size and checksum), and the compressed cubins.
 
 PACKAGE = "bitblas_cubins"
-# Architectures of the archives. A cubin runs on GPUs of the same major version and an equal or higher minor version;
-# "compute_" is PTX, which the driver compiles for later GPUs.
-SHIPPED = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "compute_120")
+# Architectures of the archives. A cubin runs on GPUs of the same major version and an equal or higher minor version,
+# so that of sm_80 on sm_86 and sm_89; "compute_" is PTX, which the driver compiles for later GPUs.
+SHIPPED = ("sm_80", "sm_90", "sm_100", "sm_120", "compute_120")
 _HEAD = "bitblas cubins 1"
 
 
@@ -76,13 +76,16 @@ class Archive:
         return lzma.decompress(data)
 
 
-def pack_archive(cubins: Iterable[tuple[str, bytes]], nvrtc: str) -> bytes:
-    """An archive of (key, cubin)."""
+def compress(cubin: bytes) -> bytes:
     import lzma
 
+    return lzma.compress(cubin, preset=9 | lzma.PRESET_EXTREME)
+
+
+def pack_archive(cubins: Iterable[tuple[str, bytes]], nvrtc: str) -> bytes:
+    """An archive of (key, compressed cubin)."""
     lines, parts = [], []
-    for key, cubin in cubins:
-        data = lzma.compress(cubin, preset=9 | lzma.PRESET_EXTREME)
+    for key, data in cubins:
         lines.append(f"{key} {len(data)} {jit._digest(data).decode()}")
         parts.append(data)
     index = "\n".join(lines).encode()
@@ -176,14 +179,30 @@ def compile_text(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
     """The cubin of a text (PTX for "compute_.."), and ptxas's report of registers, shared memory and spills."""
     if arch.startswith("compute_"):
         return _ptx(text, arch), ""
+    return _compiled(text, variant, arch)[1:]
+
+
+def compile_with_ptx(text: str, variant: Variant, arch: str) -> tuple[bytes, bytes]:
+    """The cubin of a text, and the PTX of which it was made: that of "compute_..", without compiling again."""
+    from cuda.bindings import nvrtc
+
+    program, cubin, _ = _compiled(text, variant, arch)
+    ptx = b" " * nvrtc.nvrtcGetPTXSize(program.handle)[1]
+    nvrtc.nvrtcGetPTX(program.handle, ptx)
+    return cubin, ptx
+
+
+def _compiled(text: str, variant: Variant, arch: str) -> tuple[Any, bytes, str]:
+    """NVRTC's program, which has compiled the text, its cubin, and ptxas's report."""
     core = cuda_core()
     options, logs = core.ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **OPTIONS), io.StringIO()
     try:
-        code = core.Program(text, "c++", options).compile("cubin", logs=logs)
+        program = core.Program(text, "c++", options)
+        code = program.compile("cubin", logs=logs)
     except Exception as error:
         report = f"{variant} for {arch}\n{error}\n{logs.getvalue()}\n{jit.numbered(text)}"
         raise jit.CompileError(report) from error
-    return bytes(code.code), logs.getvalue().replace("\0", "")
+    return program, bytes(code.code), logs.getvalue().replace("\0", "")
 
 
 def _ptx(text: str, arch: str) -> bytes:

@@ -1,5 +1,6 @@
 // Encode and decode CGR rows, and read facts about them.
 #ifdef KERNEL_hub_columns
+#undef TWO_PHASES
 #define TWO_PHASES 0  // in lockstep, rows would wait for the intervals of a hub and end without an entry
 #endif  // KERNEL_hub_columns
 #include "formats/cgr/walk.cuh"
@@ -11,7 +12,7 @@
 // the first row.
 
 __device__ __forceinline__ int gamma_size(u32 x) { return 2 * (31 - __clz((int)(x + 1))) + 1; }
-__device__ __forceinline__ int zeta_size(u32 x) { return 4 * ((31 - __clz((int)(x + 1))) / 3 + 1); }
+__device__ __forceinline__ int zeta_size(u32 x) { return DIGIT * ((31 - __clz((int)(x + 1))) / ZETA + 1); }
 
 __device__ __forceinline__ void put_code(u32* words, i64& at, u64 code, int size) {
   const u64 bits = code << (64 - size);
@@ -29,7 +30,7 @@ __device__ __forceinline__ void put_gamma(u32* words, i64& at, u32 x) {
 }
 __device__ __forceinline__ void put_zeta(u32* words, i64& at, u32 x) {
   const int size = zeta_size(x);
-  put_code(words, at, 1ull << (size / 4 * 3) | ((u64)x + 1), size);
+  put_code(words, at, 1ull << (size / DIGIT * ZETA) | ((u64)x + 1), size);
 }
 
 // The intervals of a row (`runs`), or its residuals, one after the other.
@@ -152,10 +153,10 @@ struct Reader {
     if (!sound) return 0;
     const u64 bits = window(words, at);
     const int h = __clzll((i64)bits);
-    at += zeta ? 4 * (h + 1) : 2 * h + 1;
-    if (FILL == 2 && (h > (zeta ? 10 : 31) || at > end)) sound = false;
+    at += zeta ? DIGIT * (h + 1) : 2 * h + 1;
+    if (FILL == 2 && (h > (zeta ? MOST_DIGITS - 1 : 31) || at > end)) sound = false;
     if (!sound) return 0;
-    const u64 found = zeta ? bits << (h + 1) >> (64 - 3 * (h + 1)) : bits >> (63 - 2 * h);
+    const u64 found = zeta ? bits << (h + 1) >> (64 - ZETA * (h + 1)) : bits >> (63 - 2 * h);
     if (FILL == 2 && (!found || found > 1ull << 32)) sound = false;
     return (u32)found - 1;
   }

@@ -122,8 +122,8 @@ struct Lane {
     sums.each(left, [&] {
       refill(from);
       const u32 bits = __funnelshift_l(w1, w0, shift), h = (u32)__clz((int)bits);
-      u32 gap = bits << (h + 1) >> (29 - 3 * h), used = 4 * (h + 1);  // the gap plus 1
-      if (!WIDTH && h > 7) {  // a code of more than 32 bits
+      u32 gap = bits << (h + 1) >> (32 - ZETA * (h + 1)), used = DIGIT * (h + 1);  // the gap plus 1
+      if (!WIDTH && h >= 32 / DIGIT) {  // a code of more than 32 bits
         used = 0, gap = zeta_in((u64)bits << 32 | __funnelshift_l(w2, w1, shift), used) + 1;
         shift += 32, used -= 32;
         refill(from);

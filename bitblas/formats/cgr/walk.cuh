@@ -4,8 +4,18 @@
 // Lanes that share one segment split the columns of its intervals, or decode its residuals together, each from its own
 // nibble on.
 #include "formats/blocks.cuh"
+// The code's parameters. A layout has these values; benchmarks/papers.py compiles others.
+#ifndef SEGMENT
 #define SEGMENT 256  // bits
-#define LEAST 4      // least columns of an interval
+#endif
+#ifndef LEAST
+#define LEAST 4  // least columns of an interval
+#endif
+#ifndef ZETA
+#define ZETA 3  // bits of a residual per zero before it
+#endif
+#define DIGIT (ZETA + 1)                        // a code of residuals has a multiple of so many bits
+#define MOST_DIGITS ((32 + ZETA - 1) / ZETA)    // of one code
 
 __device__ __forceinline__ Extent row_extent(const i64* heads, const u32* words, i64 row) {
   return extent_of<32>(heads, words, row);
@@ -27,14 +37,14 @@ __device__ __forceinline__ u32 gamma_at(const u32* words, i64& at) {
   return (u32)(bits >> (63 - 2 * h)) - 1;
 }
 
-// zeta_3: h zeros, a 1, and 3 (h + 1) bits, which are the number plus 1. `used`: bits of the window read so far.
+// zeta_k, k = ZETA: h zeros, a 1, and k (h + 1) bits, which are the number plus 1. `used`: bits of the window read.
 __device__ __forceinline__ u32 zeta_in(u64 window, u32& used) {
   const u64 bits = window << used;
-  const u32 h = (u32)__clzll((i64)bits), size = 3 * (h + 1);
-  used += 4 * (h + 1);
+  const u32 h = (u32)__clzll((i64)bits), size = ZETA * (h + 1);
+  used += DIGIT * (h + 1);
   return (u32)(bits << (h + 1) >> (64 - size)) - 1;
 }
-#define ZETA_BITS 44  // at most
+#define ZETA_BITS (DIGIT * MOST_DIGITS)  // at most
 
 // The signed distance of a segment's first value from the row.
 __device__ __forceinline__ u32 unfolded(u32 value) { return (value >> 1) ^ (0u - (value & 1)); }
@@ -46,7 +56,7 @@ __device__ __forceinline__ u32 unfolded(u32 value) { return (value >> 1) ^ (0u -
 #endif
 #define MARK 6  // numbers per mark, the start of a part of a long row (convert.cu): the starts of the first segments
 #ifndef TWO_PHASES
-#define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
+#define TWO_PHASES 0  // 1: lanes of a warp do not read residuals while others read intervals (docs/evaluations.md)
 #endif
 
 // Nothing: presence is searched in the parts of a long row, which set the bit themselves.
@@ -247,15 +257,16 @@ template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
     }
     return true;
   }
-  // All lanes of a group are at the same bit. A code begins at the first nibble and at the end of each code; the
-  // reachable starts are found by pointer jumping (pos = pos[pos]).
+  // All lanes of a group are at the same bit. A code begins at the first nibble (DIGIT bits) and at the end of each
+  // code; the reachable starts are found by pointer jumping (pos = pos[pos]).
   __device__ __forceinline__ void decode_together(const u32* words, int lane, Found& to) {
     const bool mine = together && !runs && left;
     u32 value = 0, to_lane = G, used = 0;
     if (mine) {
-      const u64 bits = window(words, at + 4 * lane);
+      const u64 bits = window(words, at + DIGIT * lane);
       const int zeros = __clzll((i64)bits);
-      if (zeros <= 10) value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // otherwise no code begins there
+      if (zeros < MOST_DIGITS)
+        value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // otherwise no code begins there
     }
     u32 reached = 1u << lane;
     const u32 after = to_lane;
@@ -274,7 +285,7 @@ template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
     if (!mine) return;
     to.some[0] = has, to.column[0] = column + sum, to.entry = number + entry + rank;
     count(__popc(all));
-    at += 4 * steps, column += ahead;
+    at += DIGIT * steps, column += ahead;
     left -= __popc(all), first = false;
   }
 };
