@@ -41,6 +41,8 @@ def degrees(A: Matrix | Graph, *, title: str | None = None, dark: bool = False) 
         axes.plot(degree, above, color=color, linewidth=1.4, marker="o", markersize=3.2, markeredgewidth=0, label=name)
     axes.set(xscale="log", yscale="log", xlabel="degree", ylabel="vertices with at least this degree")
     plain_axes(axes, theme)
+    if not len(rows):
+        axes.set(xlim=(0.9, 10), ylim=(0.9, max(10, n)))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda x, _: short(x))
     if directed:
