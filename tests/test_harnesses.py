@@ -4,6 +4,8 @@ right answers and reject wrong ones, graphs are as the rules say, and bad input 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from types import SimpleNamespace
 
 import networkx as nx
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from benchmarks import gap, graphs, ldbc, sections, serial
+from benchmarks import gap, graphs, ldbc, newest, sections, serial
 
 
 @pytest.fixture(autouse=True)
@@ -214,3 +216,29 @@ def test_rules_of_graphalytics(algorithm):
         says(right + 1 if algorithm == "WCC" else right)
         and ldbc.is_valid("BFS", SimpleNamespace(answers={}), 0) is None
     )
+
+
+# ---- SuiteSparse by its C functions
+
+
+def test_newest(tmp_path, capsys):
+    """The installed version of suitesparse-graphblas has the same C functions as version 10, which runs if NEWEST_PYTHON
+    is the Python of its environment."""
+    pytest.importorskip("suitesparse_graphblas")
+    python, out = os.environ.get("NEWEST_PYTHON", sys.executable), tmp_path / "a.json"
+    call = ["--python", python, "--graphs", "rmat6,delaunay_n6", "--samples", "1", "--threads", "1"]
+    assert newest.main([*call, "--json", str(out)]) == 0
+    rows = json.loads(out.read_text())["rows"]
+    assert len(rows) == 10 and all(row["right"] for row in rows)
+    assert "SuiteSparse:GraphBLAS" in capsys.readouterr().out
+
+
+def test_newest_without_the_package(tmp_path, capfd):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho no such package >&2\nexit 1\n")
+    program.chmod(0o755)
+    assert newest.main(["--python", str(program), "--graphs", "rmat6"]) == 2
+    assert "no such package" in (said := capfd.readouterr().err) and "the process of SuiteSparse ended" in said
+    assert newest.main(["--python", str(tmp_path / "none")]) == 2
+    with pytest.raises(SystemExit):
+        newest.main(["--python", str(program), "--verbs", "mxv,dfs"])
