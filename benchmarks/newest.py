@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,6 +55,7 @@ class Peer:
             pipe.flush()
             right, result = pickle.load(back)
         except (EOFError, BrokenPipeError):
+            self.close()
             raise RuntimeError("the process of SuiteSparse ended; what it said stands above") from None
         if not right:
             raise RuntimeError(f"SuiteSparse: {result}")
@@ -62,7 +64,8 @@ class Peer:
     def close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(BrokenPipeError):  # what it did not read is flushed
+                    pipe.close()
         self.process.wait(timeout=20)
 
 

@@ -222,8 +222,8 @@ def test_rules_of_graphalytics(algorithm):
 
 
 def test_newest(tmp_path, capsys):
-    """The installed version of suitesparse-graphblas has the same C functions as version 10, which runs if NEWEST_PYTHON
-    is the Python of its environment."""
+    """The installed suitesparse-graphblas has the same C functions as version 10, which runs if NEWEST_PYTHON is the
+    Python of its environment."""
     pytest.importorskip("suitesparse_graphblas")
     python, out = os.environ.get("NEWEST_PYTHON", sys.executable), tmp_path / "a.json"
     call = ["--python", python, "--graphs", "rmat6,delaunay_n6", "--samples", "1", "--threads", "1"]
