@@ -155,15 +155,15 @@ def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
         "csr": (torch.sparse_csr_tensor, A.to_csr),
         "csc": (torch.sparse_csc_tensor, A.to_csc),
     }
-    if layout in compressed:
-        make, arrays = compressed[layout]
-        ptr, minor, x = arrays()
-        with warnings.catch_warnings():  # some versions warn that they do not check, which is what is asked for here
-            warnings.filterwarnings("ignore", "Sparse invariant checks")
+    with warnings.catch_warnings():  # some versions warn that they do not check, which is what is asked for here
+        warnings.filterwarnings("ignore", "Sparse invariant checks")
+        if layout in compressed:
+            make, arrays = compressed[layout]
+            ptr, minor, x = arrays()
             return make(signed(ptr), signed(minor), _tensor(x), A.shape, check_invariants=False)
-    i, j, x = A.to_coo()
-    entries = torch.stack((signed(i), signed(j)))
-    return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)
+        i, j, x = A.to_coo()
+        entries = torch.stack((signed(i), signed(j)))
+        return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)
 
 
 def _check_edge_index(x: Any, name: str) -> None:

@@ -735,6 +735,14 @@ TABLE: dict[str, Threshold] = {
         1 << 10, "entries", "From here on a GPU splits a row in a pull of a product with a multivector."
     ),
     "multivector.segment": Threshold(1 << 8, "entries", "A segment of a row that a GPU splits in such a product."),
+    "multivector.even_rows": Threshold(
+        8,
+        "times the mean length",
+        "If no row is longer, a lane of a product with many columns takes two pieces of a row: fewer lanes read the "
+        "columns of entries. If rows differ more, the lanes of a warp would wait for the longest of more rows. 64 "
+        "columns, FP32, H200, one piece and two: delaunay_n20 247 and 224 us (with weights 352 and 238), stencil27_100 "
+        "536 and 453, rmat20 1480 and 1916.",
+    ),
     "multivector.run_lines": Threshold(
         1 << 8, "lines", "A thread sums this many lines one after the other in a column reduction of a multivector."
     ),

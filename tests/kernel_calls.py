@@ -446,16 +446,26 @@ def lines(name: str, dtype: str, flip: bool = False, push: bool = False) -> None
                 (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 
-def dense_lines(mode: int, dtype: str) -> None:
-    """Products with a dense array, whose rows are cut."""
-    A = a_matrix("FP64")
-    x = A.device.asarray(np.ones((SIZE, 9), gb.dtypes.lookup_dtype(dtype).np_type))
-    of = dense_spmm.DenseProduct(A._matrix._stored, False, mode)
-    winners = A.device.xp.zeros((SIZE, 9), np.int32) if mode else None
+def full_lines(name: str, dtype: str) -> None:
+    """Products with a multivector that has all entries."""
+    A = a_matrix(dtype)
+    X = gb.Matrix.from_dense(np.ones((SIZE, 16), gb.dtypes.lookup_dtype(dtype).np_type), format="bitmap")
     for limit in (5, 1 << 30):
         with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
-            dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
-    dense_spmm.entry_products(of, dense_spmm.Lines(x, winners), x)
+            A.mxm(X, gb.semiring[name][dtype]).new()
+
+
+def dense_lines(mode: int, dtype: str) -> None:
+    """Products with a dense array, whose rows are cut; of 9 columns, and of 16 that are loaded together."""
+    A = a_matrix("FP64")
+    of = dense_spmm.DenseProduct(A._matrix._stored, False, mode)
+    for width in (9, 16):
+        x = A.device.asarray(np.ones((SIZE, width), gb.dtypes.lookup_dtype(dtype).np_type))
+        winners = A.device.xp.zeros((SIZE, width), np.int32) if mode else None
+        for limit in (5, 1 << 30):
+            with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
+                dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
+        dense_spmm.entry_products(of, dense_spmm.Lines(x, winners), x)
 
 
 def neighbors(dtype: str, replace: bool) -> None:
@@ -633,6 +643,7 @@ CALLS: tuple[Group, ...] = (
     (blank, several("INT64, FP32, INT32")),
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
+    (full_lines, several("plus_times FP32, min_plus INT64, any_second FP64")),
     (neighbors, pairs(("INT64", "FP64"), BOTH)),
     (dense_lines, pairs(range(3), ("FP32", "FP64"))),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),

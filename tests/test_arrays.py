@@ -37,7 +37,7 @@ def test_arrays_with_dlpack(device):
     assert gb.Matrix.from_csr(ptr, col, x, nrows=3, ncols=3).to_coo()[2].tolist() == [1.0, 2.0, 3.0]
     v = gb.Vector.from_dense(x)
     assert v.to_dense().tolist() == [1.0, 2.0, 3.0] and gb.Vector.from_coo(i, x, size=3).nvals == 3
-    for kind in {"cpu", device} - {"cuda"}:
+    for kind in {"cpu", "cpu" if device.startswith("cuda") else device}:
         assert np.from_dlpack(gb.Vector.from_dense([5, 6], device=kind).to_dense()).tolist() == [5, 6]
 
 
@@ -190,7 +190,7 @@ def shares(x, y):
 
 def on_the_host(device):
     """Arrays of the device, as another library may have them in host memory."""
-    if device == "cuda":
+    if device.startswith("cuda"):
         pytest.skip("tests/test_torch.py does this with tensors on a GPU")
 
 

@@ -25,7 +25,7 @@ WRONG = {  # names of three vertices, and the error
     "NaN": ([1.5, 2.5, NAN], "expected a name for every vertex, got nan at position 2"),
     "NaN in a tuple": ([(0, 1), (NAN, 0), (1, 1)], r"expected a name for every vertex, got \(nan, 0\) at position 1"),
     "None": (["x", "y", None], "expected a name for every vertex, got None at position 2"),
-    "NaT": ([np.datetime64("NaT"), "y", "z"], "expected a name for every vertex, got .*NaT.* at position 0"),
+    "NaT": ([np.datetime64("NaT", "D"), "y", "z"], "expected a name for every vertex, got .*NaT.* at position 0"),
     "lists": ([[1], [2], [3]], r"expected hashable names, got \[1\] at position 0. Hint: convert lists by tuple\(\)"),
 }
 KEPT = [["x", "y", "z"], [1, "1", 2.5], [(0, None), (0, 1), 0], [datetime.date(2024, 1, 1), 5, b"x"]]
@@ -99,7 +99,7 @@ def test_names_of_igraph():
     assert Graph.from_igraph(G).labels == ("a", "b", "c")
 
 
-@pytest.mark.parametrize("end", [None, NAN, np.datetime64("NaT"), (NAN, 1.0)])
+@pytest.mark.parametrize("end", [None, NAN, np.datetime64("NaT", "D"), (NAN, 1.0)])
 def test_edges_of_missing_vertices(end):
     day = np.datetime64("2024-02-29")
     for edges in ([(end, end)], [(end, "a")], [("a", "b"), ("a", end)], [(day, day), (day, end)]):

@@ -466,7 +466,17 @@ PRODUCTS = {
 }
 
 
-SOURCED = {"push", "pull", "lanes", "hubs", "dot", "gustavson", "short_rows", "long_rows"}  # kernels of products
+SOURCED = {
+    "push",
+    "pull",
+    "pull_full",
+    "lanes",
+    "hubs",
+    "dot",
+    "gustavson",
+    "short_rows",
+    "long_rows",
+}  # kernels of products
 
 
 def assert_runs_as_explained(ran, sources, call, mask, kernel):

@@ -17,7 +17,7 @@ import bitblas
 
 pytest.importorskip("graphblas")
 TESTS = Path(__file__).parent
-COUNTS = {"cpu": 15, "emulator": 6, "cuda": 1000}
+COUNTS = {"cpu": 15, "emulator": 6, "cuda": 1000, "cuda:0": 1000}
 
 
 def run(device, seed, count, state, *more):

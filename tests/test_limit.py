@@ -27,7 +27,9 @@ from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import Facts
 from bitblas.plan.format_choice import within
 
-NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are in use, the limit is (\d+) \(config.memory_limit\)")
+NUMBERS = re.compile(
+    r"needs (\d+) bytes on device '[\w:]+', (\d+) are in use, the limit is (\d+) \(config.memory_limit\)"
+)
 
 
 pytestmark = pytest.mark.usefixtures("few_objects")

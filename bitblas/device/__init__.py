@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 
 from ..exceptions import DeviceError
-from .base import Cluster, Device, Kernel, dummy
+from .base import Cluster, Device, Kernel, address, dummy
 from .cpu import Cpu
 from .cuda import Cuda, create_context, current, switch
 from .threads import Bounds
@@ -31,6 +31,7 @@ __all__ = [
     "Run",
     "Trace",
     "activate",
+    "address",
     "available",
     "default",
     "dummy",

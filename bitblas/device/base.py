@@ -269,6 +269,11 @@ class Device(ABC):
         return min(means)
 
 
+def address(array: Array) -> int:
+    """The address of an array's first element."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
 @functools.cache
 def dummy(device: Device, name: str) -> Array:
     """A placeholder array for an argument that the kernel does not read."""

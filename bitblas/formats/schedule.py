@@ -54,6 +54,11 @@ def longest_unit(layout: Layout) -> int:
     return compute_once(layout.cache, "longest", longest)
 
 
+def has_even_units(layout: Layout, times: float) -> bool:
+    """Whether no row (tile row) has more than so many times the mean number of entries (tiles)."""
+    return longest_unit(layout) * max(1, layout.units) <= times * layout.work
+
+
 def cut(xp: ModuleType, work: Array, longest: int, part: int, limits: Limits) -> Hubs | None:
     """Cut the units with more work than `longest` into segments of `part`; None if there are none."""
     rows = xp.flatnonzero(work > longest)

@@ -4,8 +4,9 @@
 // and a product counts if `won` (the winners) says that it comes from this row.
 // PART: ROWS of y; PARTS, segments of long rows, each with a row of y of its own; JOIN combines rows of x, which are
 // such segments: A is not read.
-// LANES lanes share the positions of a row side by side, so each sum is taken by one thread, in the order of its row's
-// entries.
+// LANES lanes share the positions of a row side by side. Each takes PIECES times VEC positions, which it loads and stores
+// at once: with VEC > 1, x, y and winners begin at multiples of 16 bytes, and VEC (and with two pieces LANES * VEC * 2)
+// divides width. A sum is taken by one thread, in the order of its row's entries.
 #include "formats/csr/columns.cuh"
 
 #define SUM 0
@@ -16,39 +17,66 @@
 #define JOIN 2
 #define AHEAD 4  // entries that a thread loads before it uses the first
 
+template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Positions {
+  T at[VEC];
+};
+// The positions of a lane from c on, LANES * VEC between its pieces.
+template <class T> struct Share {
+  Positions<T> piece[PIECES];
+  __device__ __forceinline__ void read(const T* from) {
+#pragma unroll
+    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * LANES * VEC);
+  }
+  __device__ __forceinline__ void write(T* to) const {
+#pragma unroll
+    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * LANES * VEC) = piece[q];
+  }
+  __device__ __forceinline__ T& operator[](int j) { return piece[j / VEC].at[j % VEC]; }
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     dense_spmm(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, MatrixValues<A_T> a, i64 width, const Z_T* x,
                const WINNER_T* won, Z_T* y, WINNER_T* winner) {
-  const i64 unit = thread_number() / LANES, pieces = (width + LANES - 1) / LANES;
+  constexpr int mine = PIECES * VEC;
+  const i64 unit = thread_number() / LANES, parts = (width + LANES * mine - 1) / (LANES * mine);
   if (unit >= n) return;
-  const i64 number = unit / pieces, c = unit % pieces * LANES + (threadIdx.x & (LANES - 1));
+  const i64 number = unit / parts, c = unit % parts * LANES * mine + (threadIdx.x & (LANES - 1)) * VEC;
   const i64 stop = rows.end[number], first = rows.begin[number];
   if (c >= width || stop - first > longest) return;  // the segments of a long row are processed by another launch
   const i64 row = rows.row_stride ? rows.row_of[number] : number;
   const AnyColumn<PACKED, COL_T> columns(all.col, all.width);
-  Z_T sum = 0;
-  i64 best = -1;
+  Share<Z_T> sum;
+  Share<WINNER_T> best;
+#pragma unroll
+  for (int j = 0; j < mine; ++j) sum[j] = 0, best[j] = -1;
   for (i64 e = first; e < stop; e += AHEAD) {
-    Z_T v[AHEAD];
-    i64 from[AHEAD];
-    bool counts[AHEAD];
+    Share<Z_T> v[AHEAD];
+    Share<WINNER_T> from[AHEAD];  // BEST: the column; PICK: the winner
+    Z_T value[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const i64 entry = e + i < stop ? e + i : e, k = PART == JOIN ? entry : (i64)columns[entry];
-      v[i] = x[k * width + c];
-      from[i] = k, counts[i] = e + i < stop;
-      if (PART != JOIN) v[i] *= (Z_T)a.at(entry);
-      if (MODE == PICK && PART != JOIN) counts[i] = counts[i] && won[k * width + c] == row;
-      if (MODE == BEST && PART == JOIN) from[i] = won[k * width + c];
+      v[i].read(x + k * width + c);
+      if (MODE != SUM && (MODE == BEST) == (PART == JOIN)) from[i].read(won + k * width + c);
+      if (PART != JOIN) value[i] = (Z_T)a.at(entry);
+#pragma unroll
+      for (int j = 0; j < mine; ++j) {
+        if (MODE == BEST && PART != JOIN) from[i][j] = (WINNER_T)k;
+      }
     }
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      if (!counts[i]) continue;
-      if (MODE != BEST) sum += v[i];
-      else if (best < 0 || (MAX ? v[i] > sum : v[i] < sum) || (v[i] != v[i] && sum == sum)) sum = v[i], best = from[i];
+      if (e + i >= stop) break;
+#pragma unroll
+      for (int j = 0; j < mine; ++j) {
+        const Z_T z = PART == JOIN ? v[i][j] : v[i][j] * value[i], old = sum[j];
+        if (MODE == PICK && PART != JOIN && from[i][j] != row) continue;
+        if (MODE != BEST) sum[j] += z;
+        else if (best[j] < 0 || (MAX ? z > old : z < old) || (z != z && old == old)) sum[j] = z, best[j] = from[i][j];
+      }
     }
   }
   const i64 to = (PART == PARTS ? number : row) * width + c;
-  y[to] = sum;
-  if (MODE == BEST) winner[to] = (WINNER_T)best;
+  sum.write(y + to);
+  if (MODE == BEST) best.write(winner + to);
 }

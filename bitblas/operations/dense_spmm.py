@@ -16,8 +16,9 @@ import numpy as np
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from .. import tuning
-from ..device import Device
+from ..device import Device, address
 from ..formats import EVERYWHERE, format_of
+from ..formats.schedule import has_even_units
 from ..kernels.variant import Variant
 from ..plan.product import power_of_two
 from ..store import MatrixStore
@@ -27,6 +28,7 @@ from .variants import Types, constants
 
 SUM, BEST, PICK = range(3)  # dense_spmm.cu
 ROWS, PARTS, JOIN = range(3)
+LOAD = 16  # bytes that a thread loads at once
 
 
 class DenseProduct(NamedTuple):
@@ -92,17 +94,17 @@ def multiply(of: DenseProduct, x: Lines, y: Lines) -> None:
     if not n or not width:
         return
     if not device.is_simt:
-        variant = _variant(made, of.mode, of.largest, ROWS, 1)
+        variant = _variant(made, of.mode, of.largest, ROWS, _Split())
         bounds = unit_bounds(layout, device, width)
         PreparedKernel(
             device, variant, n, (EVERYWHERE, *rows, layout.col, layout.width, *a, width, *given, *out), bounds
         ).run()
         return
-    lanes = power_of_two(2 * width - 1, 4, 32)
-    pieces = -(-width // lanes)
+    split = _split_of(x, y, even=has_even_units(layout, tuning.value("multivector.even_rows")))
+    pieces = -(-width // (split.lanes * split.pieces * split.together))
     longest, segment = tuning.count("multivector.long_row"), tuning.count("multivector.segment")
     matrix = layout.col, layout.width, *a, width
-    variant = _variant(made, of.mode, of.largest, ROWS, lanes)
+    variant = _variant(made, of.mode, of.largest, ROWS, split)
     PreparedKernel(device, variant, n * pieces, (longest, *rows, *matrix, *given, *out)).run()
     hubs = layout.format.view.hubs(layout, longest, segment)
     if hubs is None:
@@ -112,11 +114,11 @@ def multiply(of: DenseProduct, x: Lines, y: Lines) -> None:
         device.xp.empty((hubs.segments, width), winner.np_type) if of.mode == BEST else None,
     )
     found = parts.arguments(device, winner)
-    variant = _variant(made, of.mode, of.largest, PARTS, lanes)
+    variant = _variant(made, of.mode, of.largest, PARTS, split)
     rows = Rows(hubs.begin, hubs.end, hubs.row_of, 1)
     PreparedKernel(device, variant, hubs.segments * pieces, (EVERYWHERE, *rows, *matrix, *given, *found)).run()
     joined = _Kernel("", (("PTR", INT64), ("COL", INT64)), BOOL, z, winner)
-    variant = _variant(joined, BEST if of.mode == BEST else SUM, of.largest, JOIN, lanes)
+    variant = _variant(joined, BEST if of.mode == BEST else SUM, of.largest, JOIN, split)
     rows, none = Rows(hubs.first, hubs.first[1:], hubs.rows, 1), entry_values(device, BOOL, np.bool_(True))
     args = EVERYWHERE, *rows, dummy(device, "int64"), 0, *none, width, *found, *out
     PreparedKernel(device, variant, len(hubs.rows) * pieces, args).run()
@@ -146,9 +148,32 @@ def entry_products(of: DenseProduct, g: Lines, x: Array) -> Array:
     return found
 
 
+class _Split(NamedTuple):
+    """How lanes share a row: each takes `pieces` times `together` positions, and loads `together` at once."""
+
+    lanes: int = 1
+    pieces: int = 1
+    together: int = 1
+
+
+def _split_of(x: Lines, y: Lines, *, even: bool) -> _Split:
+    """Loads of up to 16 bytes if at least 4 lanes share a row, and then two pieces a lane if rows are even: each lane
+    reads the columns and values of all entries."""
+    arrays = [array for array in (*x, *y) if array is not None]
+    width = x.values.shape[1]
+    most = 1 if any(address(array) % LOAD for array in arrays) else LOAD // max(array.itemsize for array in arrays)
+    together = next((k for k in (most, 2) if k > 1 and width % k == 0 and width >= 4 * k), 1)
+    loads = width // together
+    lanes = power_of_two(loads - 1, 4, 32)
+    if even and loads % (2 * lanes) == 0:
+        return _Split(lanes, 2, together)
+    return _Split(power_of_two(2 * loads - 1, 4, 32), 1, together)
+
+
 @functools.cache
-def _variant(of: _Kernel, mode: int, largest: bool, part: int, lanes: int) -> Variant:
+def _variant(of: _Kernel, mode: int, largest: bool, part: int, split: _Split) -> Variant:
     packed = bool(of.format) and format_of(of.format).packed
-    flags = constants(MODE=mode, MAX=largest, PART=part, LANES=lanes, PACKED=packed)
+    shares = constants(LANES=split.lanes, PIECES=split.pieces, VEC=split.together)
+    flags = constants(MODE=mode, MAX=largest, PART=part, PACKED=packed) + shares
     types = *of.indices, ("A", of.a), ("Z", of.z), ("WINNER", of.winner)
     return Variant("kernels/dense_spmm", types, flags, label=("sum", "best", "pick")[mode])

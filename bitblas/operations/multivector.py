@@ -22,9 +22,10 @@ from semirings.expressions import rename
 
 from .. import tuning
 from ..config import config
-from ..device import Device, tracing
+from ..device import Device, address, tracing
 from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
+from ..formats.schedule import has_even_units
 from ..kernels.variant import Variant
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat
@@ -391,9 +392,12 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 # ---- SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
 
 
+LOAD, LOADED = 16, 4  # bytes and positions that a thread of a GPU loads at once, at most
+
+
 class LinesProduct(NamedTuple):
     """T = S X by lines, with S transposed if requested: X has the lines `inner`, with values of type x, an array or one
-    for all; T has `lines`. flip: X is the left operand."""
+    for all; T has `lines`. flip: X is the left operand. full: X is known to have an entry at every position."""
 
     S: MatrixStore
     transposed: bool
@@ -403,6 +407,7 @@ class LinesProduct(NamedTuple):
     lines: Lines
     semiring: Typed[Semiring]
     flip: bool
+    full: bool = False
 
     @property
     def reads_matrix(self) -> bool:
@@ -414,6 +419,21 @@ class LinesProduct(NamedTuple):
         """The format that it reads."""
         per_entry = self.reads_matrix or self.semiring.op.binaryop.positional
         return key_of_lines(self.S.structure, config.prefer, per_entry=per_entry)
+
+    @property
+    def together(self) -> tuple[int, int]:
+        """If X is full, its lines have no padding, and rows are read as they are stored: how many pieces of a line's
+        word a thread of a GPU takes, and their positions, which it loads at once. (0, 0) if not."""
+        z, lines = self.semiring.return_type, self.inner
+        if not self.full or not self.S.device.is_simt or lines.width != lines.stride or walks_lines(self.key):
+            return 0, 0
+        if isinstance(self.values, np.generic) or BOOL in (self.x, z) or address(self.values) % LOAD:
+            return 0, 0
+        size = max(self.x.np_type.itemsize, z.np_type.itemsize)
+        together = max(1, min(LOADED, LOAD // size, lines.stride // 4))
+        rows = self.S.structure.held(self.key, transposed=self.transposed)
+        even = rows is not None and has_even_units(rows, tuning.value("multivector.even_rows"))
+        return 2 if even and min(64, lines.stride) >= 8 * together else 1, together
 
     @property
     def may_push(self) -> bool:
@@ -450,7 +470,8 @@ def by_lines(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool
         if S.structure.hypersparse or not is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
     x = flat_of(X)
-    product = LinesProduct(S, ts, x.dtype, x.values, lines, lines_of(nrows, ncols), semiring, flip)
+    full = x.count == x.size == lines.number * lines.width
+    product = LinesProduct(S, ts, x.dtype, x.values, lines, lines_of(nrows, ncols), semiring, flip, full)
     return SpMM(product, x, (nrows, ncols))
 
 
@@ -476,14 +497,19 @@ def plan_lines(of: LinesProduct, *, push: bool) -> Plan:
         if kind == WORDS and walks:
             share = walked(primary).format.kernels["mxm.lines"].lanes(walked(primary))
         lanes = min(32, lines.stride) if kind != WORDS else 1 if push and not walks else share
+    pieces, together = (0, 0) if kind == WORDS or push else of.together
+    if pieces:
+        lanes = min(64, lines.stride) // (pieces * together)
     why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
+    if pieces:
+        why += f", all present, {together} per load"
     if key != primary.key and primary.compact:
         why = f"{why}; this statement converts {primary.key} to {key}"
     elif walks:
         why = f"{why}; rows are decoded in the kernel" if primary.compact else f"{why}; along the rows of tiles"
     how = key, transposed, "push" if push else "pull"
     plan = Plan("mxm", of.semiring.op.name, *how, kind, lanes, f"bitmap: {why}", kernel=LINES)
-    return plan._replace(product=product)
+    return plan._replace(product=product, full=pieces > 0)
 
 
 def walks_lines(key: str) -> bool:
@@ -540,7 +566,8 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
     else:
         types = rows.format.view.types(rows, False)
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
-    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few, walk)
+    kernel, pieces = ("pull_full", of.together[0]) if plan.full else (plan.direction, 1)
+    return lines_variant(kernel, algebra, of.lines.stride, plan.lanes, mode, few, walk, pieces)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:

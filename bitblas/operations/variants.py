@@ -447,11 +447,11 @@ class LinesKernel(NamedTuple):
     stride: int
     lanes: int
 
-    def constants(self, terminal: int, mode: int = -1, looked: int = LOOKED) -> Constants:
-        """mode: of pull.cu, where SHARE lanes process a word of values. With whole rows a block reads more words than
-        it has groups of lanes."""
+    def constants(self, terminal: int, mode: int = -1, looked: int | None = LOOKED) -> Constants:
+        """mode: of products.cu, where SHARE lanes process a word of values. With whole rows a block of `pull` reads
+        more words than it has groups of lanes (looked; None: as many)."""
         bits, valued = min(64, self.stride), self.kind == VALUES
-        lanes = min(self.lanes, looked) if mode == WHOLE and valued else self.lanes
+        lanes = min(self.lanes, looked) if mode == WHOLE and valued and looked is not None else self.lanes
         flags = constants(KIND=self.kind, U_BOOL=self.x is BOOL, Z_BOOL=self.z is BOOL, HAS_TERMINAL=terminal)
         flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1)
         return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode, VALUES_PACKED=0)
@@ -463,10 +463,18 @@ class LinesKernel(NamedTuple):
 
 @functools.cache
 def lines_variant(
-    direction: str, of: Algebra, stride: int, lanes: int, mode: int, few: bool = False, walk: Constants = ()
+    direction: str,
+    of: Algebra,
+    stride: int,
+    lanes: int,
+    mode: int,
+    few: bool = False,
+    walk: Constants = (),
+    pieces: int = 1,
 ) -> Variant:
-    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines. walk:
-    constants of a format that walks its rows, and NODES; (): plain or packed rows."""
+    """The kernel of a product by lines. direction: "pull_full" if the multivector has all entries. flip: the
+    multivector is the left operand. few: there are few lines. walk: constants of a format that walks its rows, and
+    NODES; (): plain or packed rows. pieces: of a word, for each lane ("pull_full")."""
     op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
     a, x = (BOOL, BOOL) if of.semiring is None else (of.a, of.u)
@@ -480,7 +488,9 @@ def lines_variant(
         flags = made.constants(terminal) + constants(MODE=mode, VALUES_PACKED=0) + walk
     else:
         kernel = f"formats/bitmap/{direction}"
-        flags = made.constants(terminal, mode, LOOKED_FEW if few else LOOKED) + constants(PACKED=format.packed)
+        looked = None if direction == "pull_full" else LOOKED_FEW if few else LOOKED
+        flags = made.constants(terminal, mode, looked) + constants(PACKED=format.packed)
+        flags += constants(PIECES=pieces) if direction == "pull_full" else ()
     types, functions = (*of.types, made.line, ("A", a), ("U", x), ("Z", z)), (*functions, mul._replace(result=z))
     return Variant(kernel, types, flags, values, functions, of.label)
 

@@ -45,22 +45,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) mark(i64 n, const i64* pl
 #ifdef PACKED
 #include "formats/csr/columns.cuh"
 typedef AnyColumn<PACKED, COL_T> AllColumns;
-#endif
 
-#ifdef KERNEL_pull
-// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
-// X and T are bitmaps whose lines are the columns and the rows of A.
-// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
-// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
-// inspects each word; the groups then take words with many positions and long rows. Words with few positions get a
-// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
-// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
-// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
-#define AHEAD 4  // words that a lane loads before it uses the first
-#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
-#define UNITS (BLOCK / LANES)
-#define SCANNED 32  // entries of a row that one thread inspects
-#define FEW 8  // positions up to which each gets a thread
+#define AHEAD 4  // words or entries that a lane loads before it uses the first
+#define UNIT(unit, inside) Unit(unit, inside, longest, rows, words, last, mask)
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
@@ -80,13 +67,96 @@ struct Unit {
     return (MODE == PARTS && KIND == VALUES ? number : line) * words + w;
   }
 };
+#endif
+
+#ifdef KERNEL_pull_full
+// The same for an X with an entry at each position and no padding in its lines, whose bits are not read.
+// LANES lanes share a word of a line of T. Each computes PIECES times VEC positions, which it loads at once. A sum is
+// taken in the order of its row's entries.
+#define VEC (BITS / LANES / PIECES)
+#define MINE (PIECES * VEC)
+
+template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Positions {
+  T at[VEC];
+};
+// The positions of a lane, LANES * VEC between its pieces.
+template <class T> struct Share {
+  Positions<T> piece[PIECES];
+  __device__ __forceinline__ void read(const T* from) {
+#pragma unroll
+    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * LANES * VEC);
+  }
+  __device__ __forceinline__ void write(T* to) const {
+#pragma unroll
+    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * LANES * VEC) = piece[q];
+  }
+  __device__ __forceinline__ T& operator[](int j) { return piece[j / VEC].at[j % VEC]; }
+};
+
+// Adds the products of up to AHEAD entries from e on; FIRST: e is the first of its row.
+template <bool FIRST>
+__device__ __forceinline__ void add_entries(Share<Z_T>& sum, i64 e, i64 stop, const AllColumns& columns,
+                                            const Values& a, const U_T* x, i64 line_size, i64 line, i64 place) {
+  i64 k[AHEAD];
+  Share<U_T> v[AHEAD];
+  A_T value[AHEAD];
+#pragma unroll
+  for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
+#pragma unroll
+  for (int i = 0; i < AHEAD; ++i) v[i].read(x + k[i] * line_size);
+#pragma unroll
+  for (int i = 0; i < AHEAD; ++i) value[i] = a.at(e + i < stop ? e + i : e);
+#pragma unroll
+  for (int i = 0; i < AHEAD; ++i) {
+    if (i && e + i >= stop) break;
+#pragma unroll
+    for (int j = 0; j < MINE; ++j) {
+      const Z_T z = mul(value[i], v[i][j], line, k[i], place + j / VEC * LANES * VEC + j % VEC);
+      sum[j] = FIRST && i == 0 ? z : add(sum[j], z);
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    pull_full(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
+              LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
+  if (*needed < least || *needed >= most) return;
+  const AllColumns columns(all.col, all.width);
+  const i64 unit = thread_number() / LANES;
+  if (unit >= n) return;
+  const Unit u = UNIT(unit, true);
+  const int lane = threadIdx.x & (LANES - 1);
+  const i64 to = u.to(words), place = u.w * BITS + lane * VEC;
+  const i64 stop = HAS_TERMINAL == 2 && u.stop > u.e ? u.e + 1 : u.stop;  // any: the first entry
+  if (lane == 0) t.bits[to] = stop > u.e ? (LINE_T)u.places : 0;
+  if (stop <= u.e) return;
+  Share<Z_T> sum;
+  add_entries<true>(sum, u.e, stop, columns, a, x.values + place, words * BITS, u.line, place);
+  for (i64 e = u.e + AHEAD; e < stop; e += AHEAD)
+    add_entries<false>(sum, e, stop, columns, a, x.values + place, words * BITS, u.line, place);
+  sum.write(t.values + to * BITS + lane * VEC);
+}
+#endif  // KERNEL_pull_full
+
+#ifdef KERNEL_pull
+// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
+// X and T are bitmaps whose lines are the columns and the rows of A.
+// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
+// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
+// inspects each word; the groups then take words with many positions and long rows. Words with few positions get a
+// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
+// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
+// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
+#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
+#define UNITS (BLOCK / LANES)
+#define SCANNED 32  // entries of a row that one thread inspects
+#define FEW 8  // positions up to which each gets a thread
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
          LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
   const AllColumns columns(all.col, all.width);
-#define UNIT(unit, inside) Unit(unit, inside, longest, rows, words, last, mask)
 #if KIND == WORDS
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);

@@ -14,7 +14,7 @@ from ... import device as devices
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector import Vector
-from ...device import tracing
+from ...device import address, tracing
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop
 from ...plan.format_choice import transpose_amortized
@@ -29,7 +29,7 @@ from .build import Build
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
 from .patches import relax_by_patches, relaxation
 from .products import may_push
-from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
+from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, pattern
 
 if TYPE_CHECKING:
     from ...typing import Array

@@ -17,14 +17,14 @@ import numpy as np
 from semirings.cached import cached_property
 
 from ... import tuning
-from ...device import cubins, jit
+from ...device import address, cubins, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
 from ..fuse import Advance, Between, FusedElementwise, Inner, Line, Pull, Round, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
 from .products import compaction
-from .transfer import STOP, HostWords, address
+from .transfer import STOP, HostWords
 
 if TYPE_CHECKING:
     from ...device.cuda import Cuda

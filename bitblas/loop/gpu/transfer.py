@@ -20,7 +20,7 @@ from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...core.vector import Vector
-from ...device import Device
+from ...device import Device, address
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant
 from ...store import VectorStore, words
@@ -40,11 +40,6 @@ FIELDS = 10  # of a piece, 64 bits each (control.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 CHUNK = 1 << 14  # bytes that a block copies at a time (control.cu)
-
-
-def address(array: Array) -> int:
-    """The address of an array."""
-    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
 def pattern(value: np.generic) -> tuple[int, int]:
