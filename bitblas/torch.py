@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
+from semirings.dtypes import lookup_dtype
+
 from . import device as devices
 from . import operations
 from .core import Matrix, TransposedMatrix
@@ -24,6 +26,7 @@ from .device import Device
 from .exceptions import DeviceError, DimensionMismatch, InvalidValue
 from .operations import neighbor_sampling
 from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
+from .store import MatrixStore
 
 if TYPE_CHECKING:
     from .core.typing import OperatorArg
@@ -214,13 +217,15 @@ def from_pyg(
 # ---- Products with dense features.
 
 
-def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum") -> Any:
+def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any = None) -> Any:
     """The product of a matrix and dense features, with a gradient for the features: row i of the result combines
     A[i, j] * X[j, :] over the entries of row i.
 
     A: Matrix or A.T, m x n; a pattern (BOOL) counts as ones. X: tensor, n or n x k, float32 or float64, contiguous, on
     the device of A. op: "sum"; "mean", the sum divided by the number of entries; "max" or "min", whose gradient goes to
-    the first of equal products. A row without entries gives 0. Returns a tensor, m or m x k, of the dtype of X.
+    the first of equal products. A row without entries gives 0. values: tensor with a number for each entry, which
+    replaces the values of A and may have a gradient too (learned edge weights); of the dtype of X, in the order of
+    `A.to_coo()`, also for A.T. Returns a tensor, m or m x k, of the dtype of X.
 
     A sum is taken in the order of its row's entries: the same input gives the same bits. The first gradient builds and
     caches the transpose of A. Raises TypeError, ValueError (op), DimensionMismatch, InvalidValue (dtype, not
@@ -234,14 +239,27 @@ def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum") -> Any:
         raise DimensionMismatch(f"X: expected {A.ncols} rows, one for each column of A, got {X.shape[0]}")
     if X.dtype not in (torch.float32, torch.float64):
         raise InvalidValue(f"X: expected float32 or float64, got {X.dtype}. Hint: X.float()")
-    if X.layout is not torch.strided or not X.is_contiguous():
-        raise InvalidValue(f"X: expected a contiguous tensor, got strides {X.stride()}. Hint: X.contiguous()")
+    _check_contiguous("X", X)
     if A.dtype._is_udt or A.dtype.kind == "c":
         raise InvalidValue(f"A: expected real numbers, got {A.dtype}")
     _array(A.device, "X", X)  # refuses another device
+    if values is not None:
+        _check_tensor("values", values, 1)
+        if len(values) != A.nvals:
+            raise DimensionMismatch(f"values: expected one for each of {A.nvals} entries of A, got {len(values)}")
+        if values.dtype != X.dtype:
+            raise InvalidValue(f"values: expected {X.dtype}, the type of X, got {values.dtype}")
+        _check_contiguous("values", values)
+        _array(A.device, "values", values)
     if X.ndim == 1:
-        return _Product.apply(X[:, None], A, op)[:, 0]
-    return _Product.apply(X, A, op)
+        return _Product.apply(X[:, None], values, A, op)[:, 0]
+    return _Product.apply(X, values, A, op)
+
+
+def _check_contiguous(name: str, x: Any) -> None:
+    if x.layout is not torch.strided or not x.is_contiguous():
+        got = f"strides {x.stride()}" if x.layout is torch.strided else x.layout
+        raise InvalidValue(f"{name}: expected a contiguous tensor, got {got}. Hint: {name}.contiguous()")
 
 
 def _check_matrix(A: object) -> None:
@@ -250,8 +268,17 @@ def _check_matrix(A: object) -> None:
         raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {hint}")
 
 
-def _product(A: Matrix | TransposedMatrix, transposed: bool, mode: int, largest: bool = True) -> DenseProduct:
-    return DenseProduct(A._matrix._at(None), A._transposed != transposed, mode, largest)
+def _store(A: Matrix | TransposedMatrix, values: Any) -> MatrixStore:
+    """The stored matrix, with other values if there are any."""
+    store = A._matrix._at(None)
+    if values is None:
+        return store
+    structure, given = store.structure, _array(store.device, "values", values)
+    order = structure.order(structure.rows().key)
+    if order is not None:
+        given, ordered = store.device.xp.empty_like(given), given
+        given[order] = ordered
+    return MatrixStore(structure, lookup_dtype(given.dtype), given)
 
 
 def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
@@ -272,28 +299,41 @@ def _dtype(kind: np.dtype) -> Any:
 
 
 class _Product(torch.autograd.Function):
-    """X -> A X. The gradient of a sum is A' G; of a maximum, A' G at the positions that won."""
+    """X, values -> A X. The gradient of a sum for X is A' G; of a maximum, A' G at the positions that won. For the
+    values it is the product of a row of G and a row of X, at the positions that won."""
 
     @staticmethod
-    def forward(ctx: Any, X: Any, A: Matrix | TransposedMatrix, op: str) -> Any:
+    def forward(ctx: Any, X: Any, values: Any, A: Matrix | TransposedMatrix, op: str) -> Any:
         largest, best = op == "max", op in ("max", "min")
-        of = _product(A, False, BEST if best else SUM, largest)
+        with _on_stream(A.device, X):
+            store = _store(A, values)
+        of = DenseProduct(store, A._transposed, BEST if best else SUM, largest)
         Y, winners = _multiply(of, X)
         lengths = None
         if op == "mean":
             with _on_stream(of.A.device, X):
                 lengths = _tensor(row_lengths(of)).clamp_(min=1).to(X.dtype)[:, None]
             Y.div_(lengths)
-        ctx.of = _product(A, True, PICK if best else SUM, largest)
-        ctx.save_for_backward(winners, lengths)
+        ctx.of = of._replace(transposed=not of.transposed, mode=PICK if best else SUM)
+        # a view of the values is part of the store: what PyTorch saves tells if they were changed since
+        ctx.save_for_backward(winners, lengths, values, X if ctx.needs_input_grad[1] else None)
         return Y
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, G: Any) -> tuple[Any, None, None]:
-        winners, lengths = ctx.saved_tensors
+    def backward(ctx: Any, G: Any) -> tuple[Any, Any, None, None]:
+        winners, lengths, _, X = ctx.saved_tensors
         G = G.contiguous() if lengths is None else (G / lengths).contiguous()
-        return _multiply(ctx.of, G, winners)[0], None, None
+        of, for_x, for_values = ctx.of, None, None
+        if ctx.needs_input_grad[0]:
+            for_x = _multiply(of, G, winners)[0]
+        if X is not None:
+            array = lambda x: None if x is None else _array(of.A.device, "X", x)
+            with _on_stream(of.A.device, G), of.A.device.guard:
+                product = of._replace(transposed=not of.transposed)
+                found = operations.dense_spmm.entry_products(product, Lines(array(G), array(winners)), array(X))
+                for_values = _tensor(found)
+        return for_x, for_values, None, None
 
 
 # ---- Batches of neighbours.

@@ -1226,10 +1226,25 @@ TABLE: dict[str, Threshold] = {
         5, "vertices", "Gorder maximizes the scores with so many vertices before the next one, as in the paper."
     ),
     "plots.small_vertices": Threshold(
-        300,
-        "vertices",
-        "Up to this size a graph is drawn with its vertices, in the spring layout; a larger one in the Pivot MDS "
-        "layout.",
+        300, "vertices", "Up to this size the layout of a graph uses the distances of all pairs of vertices."
+    ),
+    "plots.far": Threshold(
+        1.0,
+        "hops per log2 of vertices",
+        "If the median distance to the pivots is longer, as on roads, meshes and trees, the layout is by distances, "
+        "otherwise by forces.",
+    ),
+    "plots.components": Threshold(
+        200, "components", "So many of the largest components have a layout of their own; the rest are circles."
+    ),
+    "plots.node_link_vertices": Threshold(
+        1500, "vertices", "Up to this size a graph is drawn with its vertices; a larger one as a picture of densities."
+    ),
+    "plots.node_link_edges": Threshold(
+        6000, "edges", "Up to this number a graph is drawn with its edges; more give a picture of densities."
+    ),
+    "plots.sampled_edges": Threshold(
+        400_000, "edges", "A picture of densities draws a sample of so many edges, chosen by a hash."
     ),
     "plots.vector_lines": Threshold(
         5000, "edges", "Pictures with more lines contain them as pixels, also in .svg and .pdf."

@@ -465,6 +465,7 @@ def dense_lines(mode: int, dtype: str) -> None:
         for limit in (5, 1 << 30):
             with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
                 dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
+        dense_spmm.entry_products(of, dense_spmm.Lines(x, winners), x)
 
 
 def neighbors(dtype: str, replace: bool) -> None:

@@ -158,6 +158,90 @@ def test_gradcheck(device, op):
     assert torch.autograd.gradcheck(lambda x: gb.torch.spmm(A, x, op), X, check_batched_grad=False)
 
 
+# ---- gradients for the values
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min"])
+@pytest.mark.parametrize(("width", "transposed"), [(1, False), (5, True), (33, False), (64, True)])
+@pytest.mark.parametrize("form", [{}, {"format": "b2sr", "tile": 8}, {"format": "mplg"}])
+def test_edge_weights_and_their_gradient(device, op, width, transposed, form):
+    D, A = tensors(device, 40, 30)
+    i, j = (torch.as_tensor(A.device.to_host(part).astype(np.int64), device=D.device) for part in A.to_coo()[:2])
+    A = gb.Matrix.from_coo(i, j, True, nrows=40, ncols=30, device=device, **form)
+    g = torch.Generator().manual_seed(1)
+    draw = lambda *shape: torch.randn(shape, dtype=torch.float64, generator=g).to(D.device)
+    B = A.T if transposed else A
+    w, X, G = draw(len(i)).requires_grad_(), draw(B.ncols, width).requires_grad_(), draw(B.nrows, width)
+    W = torch.zeros_like(D).index_put((i, j), w)
+    entry = torch.zeros_like(D).index_put((i, j), torch.ones_like(w))
+    expected = weighted_reference(W.T if transposed else W, entry.T if transposed else entry, X, op)
+    Y = gb.torch.spmm(B, X, op, values=w)
+    torch.testing.assert_close(Y, expected)
+    found = torch.autograd.grad(Y, (w, X), G)
+    for ours, theirs in zip(found, torch.autograd.grad(expected, (w, X), G), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    (alone,) = torch.autograd.grad(gb.torch.spmm(B, X.detach(), op, values=w), w, G)
+    assert torch.equal(alone, found[0])
+
+
+def weighted_reference(W, entry, X, op):
+    """`reference`, where an entry may have the value 0."""
+    products, there = W[:, :, None] * X[None], entry[:, :, None] != 0
+    if op in ("sum", "mean"):
+        total = (products * there).sum(1)
+        return total if op == "sum" else total / there.sum(1).clamp(min=1)
+    worst = torch.full((), float("-inf") if op == "max" else float("inf"), dtype=X.dtype, device=X.device)
+    best = torch.where(there, products, worst)
+    best = (best.max(1) if op == "max" else best.min(1)).values
+    return torch.where(there.any(1), best, torch.zeros_like(best))
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min"])
+def test_gradcheck_of_edge_weights(device, op):
+    _, A = tensors(device, 12, 10, density=0.3)
+    X = torch.randn((10, 3), dtype=torch.float64, device=place(device), requires_grad=True)
+    w = torch.randn(A.nvals, dtype=torch.float64, device=place(device), requires_grad=True)
+    call = lambda x, values: gb.torch.spmm(A, x, op, values=values)
+    assert torch.autograd.gradcheck(call, (X, w), check_batched_grad=False)
+
+
+def test_edge_weights_of_vectors_and_of_empty_matrices(device):
+    A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, device=device)
+    w = torch.tensor([2.0, 3.0, 5.0], device=place(device), requires_grad=True)
+    y = gb.torch.spmm(A, torch.tensor([1.0, 10.0, 100.0], device=place(device)), values=w)
+    assert y.tolist() == [320.0, 0.0, 5.0]
+    y.sum().backward()
+    assert w.grad.tolist() == [10.0, 100.0, 1.0]
+    empty, none = gb.Matrix(float, 3, 4, device=device), torch.zeros(0, device=place(device), requires_grad=True)
+    gb.torch.spmm(empty, torch.ones((4, 2), device=place(device)), values=none).sum().backward()
+    assert none.grad.shape == (0,)
+
+
+def test_edge_weights_that_changed_since_are_noticed(on_the_cpu):
+    A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2)
+    w, X = torch.ones(1), torch.ones((2, 2), requires_grad=True)
+    Y = gb.torch.spmm(A, X, values=w)
+    w.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        Y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "match"),
+    [
+        ([1.0, 2.0], TypeError, r"values: expected a torch.Tensor, got builtins.list"),
+        (torch.ones(3), DimensionMismatch, r"values: expected one for each of 2 entries of A, got 3"),
+        (torch.ones(2, 1), DimensionMismatch, r"values: expected 1 dimensions, got 2"),
+        (torch.ones(2).double(), InvalidValue, r"values: expected torch.float32, the type of X, got torch.float64"),
+        (torch.ones(4)[::2], InvalidValue, r"values: expected a contiguous tensor, got strides \(2,\)"),
+    ],
+)
+def test_bad_edge_weights(on_the_cpu, values, error, match):
+    A = gb.Matrix.from_coo([0, 1], [1, 0], True, nrows=2, ncols=2)
+    with pytest.raises(error, match=match):
+        gb.torch.spmm(A, torch.ones((2, 3)), values=values)
+
+
 @pytest.mark.parametrize("op", ["sum", "mean", "amax", "amin"])
 def test_spmm_is_that_of_torch_sparse(on_the_cpu, op):
     D, A = tensors("cpu", dtype=torch.float32)

@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -187,6 +187,16 @@ def costs(graph: Graph, path: str) -> Matrix:
         raise Fault(f"--costs: expected two vertices and an integer in each line of {path}, got {error}") from None
     n = graph.matrix.nrows
     return Matrix.from_coo(i, j, values, dtypes.INT64, nrows=n, ncols=n, device=graph.matrix.device.name)
+
+
+def vertex_numbers(graph: Graph, path: str) -> dict[Hashable, float]:
+    """A number for each vertex in a file with a vertex and a number per line, which may have the header of --out."""
+    lines = _lines_of(2, path, "--values", "a vertex and a number")
+    lines = lines[1:] if lines[:1] == [["vertex", "value"]] else lines
+    try:
+        return {graph._name(vertex(graph, name, "--values")): float(word) for name, word in lines}
+    except ValueError as error:
+        raise Fault(f"--values: expected a vertex and a number in each line of {path}, got {error}") from None
 
 
 def _lines_of(count: int, path: str, option: str, what: str) -> list[list[str]]:

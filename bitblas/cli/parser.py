@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.format_choice import FORMATS
-from . import algorithms, commands, file_commands, output
+from . import algorithms, commands, draw_command, file_commands, output
 from .input import Fault, suggestion
 
 DESCRIPTION = (
@@ -133,6 +133,10 @@ def parser() -> argparse.ArgumentParser:
     _input(p)
     _storage(p)
     output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
+    p = command("draw", draw_command.draw, "draw a graph, colored by communities or values (needs matplotlib)")
+    _input(p)
+    _storage(p)
+    draw_command.add_options(p)
     p = command("warm", file_commands.warm, "compile the kernels of the algorithms, and of your programs")
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a Markdown page that contains Python")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="number of processes (default: one per processor)")
