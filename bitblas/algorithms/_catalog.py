@@ -79,7 +79,7 @@ def _entry(name: str, program: Algorithm) -> Entry:
             f"{program.__module__}: expected a paragraph of its docstring that begins with 'Check: ', got none. "
             "Hint: see the recipe for an algorithm."
         )
-    answers = (inspect.getdoc(program) or "").partition("\n")[0]
+    answers = (inspect.getdoc(inspect.unwrap(program)) or "").partition("\n")[0]
     return Entry(name, program, program.__module__.split(".")[-2], answers, tuple(lines), check.rstrip("."))
 
 
