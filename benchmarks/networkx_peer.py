@@ -18,7 +18,7 @@ from typing import Any
 from . import graphs, table
 from .programs import PAGERANK_ROUNDS
 
-HOW = "its own functions, in one thread, one run each; the graph is built before, PageRank converts it"
+HOW = "its own functions, one run each; the graph is built before, PageRank converts it"
 
 
 def build(graph: graphs.Graph, weighted: bool) -> Any:
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     surroundings = table.surroundings(device="cpu")
     machine = surroundings["machine"]
     result = {
-        "who": "NetworkX",
+        "who": "NetworkX, 1 CPU thread",
         "version": networkx.__version__,
         "device": "gpu",  # the table of the results page in which it stands, as SuiteSparse's on the host does
         "machine": f"{machine['processor']}, one core",
