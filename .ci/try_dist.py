@@ -24,6 +24,15 @@ assert g.path("a", "c") == ["a", "b", "c"] and len(g.pagerank()) == 3
 """
 
 
+def interpreter(version: str) -> str | None:
+    """A Python of that version that runs: on the path, or of pyenv."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for python in filter(None, (shutil.which(f"python{version}"), *map(str, root.glob(f"{version}.*/bin/python")))):
+        if subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
 def attempt(python: str, package: Path, peer: bool) -> str:
     """Install a package in a new environment and run it. The error, or an empty text."""
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +56,7 @@ def main() -> int:
     folder = Path(sys.argv[1]).resolve()
     wheel = next(path for path in folder.glob("bit_graphblas-*.whl"))
     sdist = next(iter(folder.glob("bit_graphblas-*.tar.gz")), None)
-    found = {version: python for version in PYTHONS if (python := shutil.which(f"python{version}"))}
+    found = {version: python for version in PYTHONS if (python := interpreter(version))}
     if not found:
         print("no Python of", *PYTHONS, "was found", file=sys.stderr)
         return 1

@@ -46,8 +46,10 @@ def _page(folder: str, entries: list[_catalog.Entry]) -> str:
         tree = ast.parse((ROOT / path).read_text())
         title, _, rest = (ast.get_docstring(tree) or "").partition(": ")
         calls = [f"- `{entry.call}`: {entry.answers}" for entry in entries if entry.path == path]
-        parts.append(f"## {title} {{#{Path(path).stem}}}\n\n{_plain(rest[0].upper() + rest[1:])}")
+        prose, _, sources = rest.rpartition("\n\n")
+        parts.append(f"## {title} {{#{Path(path).stem}}}\n\n{_plain(prose[0].upper() + prose[1:])}")
         parts.append("\n".join(calls))
+        parts.append("**References**\n\n" + "\n".join(f"- {_plain(source)}" for source in sources.splitlines()))
         parts.append(f"```python\n{_program((ROOT / path).read_text(), tree)}\n```")
     return "\n\n".join(parts) + "\n"
 
@@ -55,9 +57,7 @@ def _page(folder: str, entries: list[_catalog.Entry]) -> str:
 def _plain(text: str) -> str:
     """Words of a docstring, as Markdown leaves them; what a paragraph is about (Method:, Input: ..) stands out."""
     text = re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", text)
-    text = re.sub(r"(?m)^(Method|State|Input|Check):(?= )", r"**\1:**", text)
-    prose, _, sources = text.rpartition("\n\n")
-    return f"{prose}\n\n**References**\n\n" + "\n".join(f"- {source}" for source in sources.splitlines())
+    return re.sub(r"(?m)^(Method|State|Input|Check):(?= )", r"**\1:**", text)
 
 
 def _program(text: str, tree: ast.Module) -> str:

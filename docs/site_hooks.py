@@ -91,7 +91,7 @@ def _notebook(path: Path) -> tuple[str, dict[str, bytes]]:
                 said = "".join(data.get("text/plain", output.get("text", ())))
                 parts.append(_output(f"<pre>{html.escape(said.rstrip())}</pre>"))
     source = f"This page is the notebook `examples/notebooks/{path.name}` with the outputs that it stores."
-    return f"---\ntitle: {notebook['metadata']['title']}\n---\n\n" + "\n\n".join(
+    return f"---\ntitle: {json.dumps(notebook['metadata']['title'])}\n---\n\n" + "\n\n".join(
         [*parts, f"---\n\n{source}"]
     ) + "\n", pictures
 
