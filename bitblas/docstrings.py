@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 TYPES = r"(?:an? )?(Matrix|Vector|Scalar|Graph|Values|int|float|bool|str)(?= >=| >|,|;|:|\.| of | in |$)"
 ERROR = r"[A-Z][A-Za-z]*[a-z](?:Error|Bound|Value|Mismatch|Memory|NotEmpty|Type|Warning|Exception)?"
-CASES = r"for|if|without|unless|when|out of|beyond|otherwise|below"
+CASES = r"for|as|if|without|unless|when|out of|beyond|otherwise|below"
 START = re.compile(r"(?:^|(?<=[.;] ))(?:(\w+(?:, \w+)*): |(Returns) |(Raises) )")
 KNOWN = frozenset({name for name in vars(builtins) if name.endswith("Error")}) | {
     "DimensionMismatch", "DomainMismatch", "IndexOutOfBound", "InvalidValue", "OutOfMemory", "OutputNotEmpty",
@@ -169,7 +169,10 @@ def _failures(text: str) -> tuple[list[Failure], str]:
         if text[:1] not in (",", ";"):
             return found, text.lstrip(".; ").strip()
         text = text[1:].lstrip()
-    return found, f"Also raises {text.removeprefix('and ')}" if found and text else text and f"Raises {text}"
+    if not text:
+        return found, ""
+    also = "Also raises" if found and text.startswith(("and the", "the")) else "Raises"
+    return found, f"{also} {text.removeprefix('and ')}"
 
 
 def _without_errors(prose: str, raises: list[Failure]) -> str:
