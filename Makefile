@@ -14,11 +14,12 @@
 #   make bench           the benchmarks
 #   make kernels         compile these variants for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff and clang-format; mypy
-#   make site            the pages of docs/ as a site, in site/; warnings are errors
+#   make site            the pages of docs/ as a site, in site/; warnings are errors; in an environment of its own
 #   make kernels-gpu     compile the GPU kernels of the README, the tour and all algorithms for the GPU of this machine
 #   make cubins          a wheel of GPU kernels compiled ahead of time, in dist/ (no GPU needed)
 #   make variants-gpu    how many GPU kernels each algorithm has, and which (ARGS="bfs pagerank"); records them first
-#   make release         make dist cubins: everything up to the upload
+#   make release         everything up to the upload: make dist cubins, checks of both wheels and the sdist, and the demo
+#                        from the wheel and from the sdist on every Python 3.10 to 3.14 that is found
 #   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
 #   make clean           remove what these targets made
 # PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
@@ -37,7 +38,9 @@ RECORDED := .cache/variants.pickle
 RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
-SITE_ENV := $(VENV)/.stamp-site
+SITE_VENV ?= .venv-site
+SITE_ENV := $(SITE_VENV)/.stamp-site
+SITE_PY := $(SITE_VENV)/bin/python
 ifeq ($(origin PY),undefined)
 PY := $(VENV)/bin/python
 else
@@ -45,6 +48,7 @@ RUN_ENV :=
 DEV_ENV :=
 GPU_ENV :=
 SITE_ENV :=
+SITE_PY := $(PY)
 endif
 # pip would compile bytecode on one processor, which is half of its time, and that of tests of other packages, a third. A
 # fifth of the rest is of packages of which nothing here imports much.
@@ -127,13 +131,13 @@ types: $(DEV_ENV)
 	$(PY) -m mypy
 
 site: $(SITE_ENV)
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 BITBLAS_CACHE=$${BITBLAS_CACHE:-$(CACHE)} $(SITE_PY) -m mkdocs build --quiet
 
 # KERNELS=0 builds without compiled kernels, in seconds.
 dist: | $(VENV)/.stamp-venv
 	rm -rf dist .cache/dist
 	$(PIP) build
-	BITBLAS_OBJECTS=$${KERNELS:-1} $(PY) -m build --outdir dist
+	BITBLAS_OBJECTS=$(if $(filter 0,$(KERNELS)),0,all) $(PY) -m build --outdir dist
 	$(PYTHON) -m venv .cache/dist
 	.cache/dist/bin/python -m pip install --quiet "$$(ls $(CURDIR)/dist/*.whl)[compare]"
 	cd .cache/dist && BITBLAS_CACHE=cache bin/bitblas demo
@@ -155,6 +159,9 @@ cubins: $(DEV_ENV)
 	$(PY) -m build --wheel --outdir dist .cache/cubins
 
 release: dist cubins
+	$(PIP) twine
+	$(PY) -m twine check --strict dist/*
+	$(PY) .ci/try_dist.py dist
 
 $(VENV)/.stamp-venv:
 	$(PYTHON) -m venv $(VENV)
@@ -176,9 +183,9 @@ $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	@$(BYTECODE)
 	@touch $@ $(VENV)/.stamp-run
 
-$(VENV)/.stamp-site: $(VENV)/.stamp-dev
-	$(PIP) -e '.[site]'
-	@$(BYTECODE)
+$(SITE_VENV)/.stamp-site: pyproject.toml
+	$(PYTHON) -m venv $(SITE_VENV)
+	$(SITE_PY) -m pip --disable-pip-version-check install --quiet -e '.[site]'
 	@touch $@
 
 $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
@@ -187,5 +194,5 @@ $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) build dist site *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bitblas semirings tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

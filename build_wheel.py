@@ -1,6 +1,8 @@
 """Build a wheel with setuptools, including object files of the CPU kernels (bitblas/registry/warm.py).
 
-BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at first use, as from a source tree.
+BITBLAS_OBJECTS=host, the default, compiles them for the processor of this machine, as `pip install .` needs;
+BITBLAS_OBJECTS=all for every processor, as wheels for others need; BITBLAS_OBJECTS=0 leaves them out: kernels are then
+compiled at first use, as from a source tree.
 """
 
 from __future__ import annotations
@@ -26,8 +28,15 @@ ROOT = Path(__file__).parent
 PROGRAMS = ("README.md", "examples/first_graph.py")
 
 
-def wanted() -> bool:
-    return os.environ.get("BITBLAS_OBJECTS") != "0"
+CHOICES = ("host", "all", "0")
+
+
+def wanted() -> str:
+    """The processors for which kernels are compiled: "host" or "all"; "" for none."""
+    found = os.environ.get("BITBLAS_OBJECTS") or "host"
+    if found not in CHOICES:
+        raise ValueError(f"BITBLAS_OBJECTS: expected one of {', '.join(CHOICES)}, got {found!r}")
+    return "" if found == "0" else found
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
@@ -42,13 +51,14 @@ class BuildWithObjects(build_py):
 
     def run(self) -> None:
         super().run()
-        if self.editable_mode or not wanted():
+        if self.editable_mode or not (processors := wanted()):
             return
         here = Path(self.build_lib).resolve()
         plain = {name: text for name, text in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
         path = os.pathsep.join(filter(None, (str(here), os.environ.get("PYTHONPATH", ""))))
         programs = [str(ROOT / name) for name in PROGRAMS if (ROOT / name).exists()]
         command = [sys.executable, "-m", "bitblas.registry.warm", str(here / "bitblas/device/data"), *programs]
+        command += ["--host"] if processors == "host" else []
         if subprocess.run(command, cwd=here, env={**plain, "PYTHONPATH": path}, check=False).returncode:
             raise RuntimeError(
                 "the CPU kernels were not compiled (see above). Hint: BITBLAS_OBJECTS=0 builds without them"

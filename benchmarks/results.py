@@ -1,8 +1,8 @@
-"""python -m benchmarks.results: write the page of results, its tables, pictures and JSON, from stored runs.
+"""python -m benchmarks.results: write the page of results, its tables, charts and JSON, from stored runs.
 
 Reads every file of benchmarks/stored/: JSON of `python -m benchmarks` and `python -m benchmarks.programs`, and figures
 of peers with their versions and dates. To add a run, add its file and run this command; of the same figure in two files
-the later one counts. Writes docs/results.md, docs/results.json and docs/pictures/results-*.svg, light and dark.
+the later one counts. Writes docs/results.md, docs/results.json, and results-*.svg and first-*.svg in docs/pictures/.
 `--check` writes nothing, and fails if something would change.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from . import cpu, sections
+from . import charts, cpu, sections
 
 ROOT = Path(__file__).parents[1]
 STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
@@ -29,6 +30,12 @@ NAMES = {
     "plus_second": "plus_second product", "min_plus": "min_plus product",
 }  # fmt: skip
 ALGORITHMS = tuple(NAMES)
+# The graph and the libraries of the first page.
+FIRST = "rmat20"
+FIRST_SIDES = (OURS, "cuGraph", "SuiteSparse, 16 CPU threads", "NetworkX, 1 CPU thread")
+
+
+Table: TypeAlias = dict[tuple[str, str], dict[str, float]]  # {(algorithm, graph): {library: ms}}
 
 
 class Run(NamedTuple):
@@ -90,7 +97,7 @@ def _version(made: dict[str, Any]) -> str:
     return str(made["versions"].get("suitesparse-graphblas") or made["versions"].get("suitesparse") or "")
 
 
-def latest(figures: Sequence[Figure], device: str) -> dict[tuple[str, str], dict[str, float]]:
+def latest(figures: Sequence[Figure], device: str) -> Table:
     """{(algorithm, graph): {library: ms}} of a device, from the latest runs."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for figure in figures:
@@ -112,35 +119,56 @@ def _ms(ms: float | None) -> str:
     return "" if ms is None else f"{ms:.3g}" if ms < 1000 else f"{ms:.0f}"
 
 
+def by_algorithm(rows: Table) -> dict[str, dict[str, dict[str, float]]]:
+    """{algorithm: {graph: {library: ms}}}, in the order of NAMES."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for algorithm, graph in sorted(rows, key=lambda key: ALGORITHMS.index(key[0])):
+        found.setdefault(algorithm, {})[graph] = rows[algorithm, graph]
+    return found
+
+
+def versions(figures: Sequence[Figure]) -> dict[str, str]:
+    """The libraries other than bitblas with the numbers of their versions, as heads of columns."""
+    found = {}
+    for run in (figure.run for figure in figures):
+        number = re.search(r"\d[\d.]*", run.version)
+        first, comma, rest = run.who.partition(", ")
+        rest = rest.replace(" CPU", "")
+        found[run.who] = f"{first} {number[0].rstrip('.')}{comma and ', '}{rest}" if number else run.who
+    return found
+
+
 def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
-    """A table for each device and algorithm; if a peer is faster, followed by the reason."""
-    parts = []
+    """A chart and a table for each device and algorithm; if a peer is faster, followed by the reason."""
+    parts, heads = [], versions(figures)
     for device, title in DEVICES.items():
         rows = latest(figures, device)
         if not rows:
             continue
-        parts.append(
-            f"## {title}\n\n![{title}: {_alt(rows)}](pictures/results-{device}-light.svg#only-light)"
-            f"![](pictures/results-{device}-dark.svg#only-dark)\n"
-        )
-        for algorithm in sorted({key[0] for key in rows}, key=ALGORITHMS.index):
-            some = {graph: row for (name, graph), row in rows.items() if name == algorithm}
-            peers = sorted({who for row in some.values() for who in row} - {OURS})
-            heads = " | ".join(f"{who} | times faster" for who in peers)
-            lines = [f"| {NAMES[algorithm]}, ms | bitblas | {heads} |", "|---|" + "---|" * (1 + 2 * len(peers))]
+        parts.append(f"## {title}\n\n{_summary(rows)}\n")
+        for algorithm, some in by_algorithm(rows).items():
+            peers = sorted({who for row in some.values() for who in row} - {OURS}, key=list(charts.HUES).index)
+            name = NAMES[algorithm]
+            said = (
+                f"{name} {title[0].lower()}{title[1:]}: milliseconds of {', '.join((OURS, *peers))} by graph, log scale"
+            )
+            parts.append(f"### {name[0].upper()}{name[1:]}\n\n![{said}](pictures/results-{device}-{algorithm}.svg)\n")
+            lines = [
+                f"| graph | bitblas, ms | {' | '.join(f'{heads[who]}, ms' for who in peers)} |",
+                "|---|" + "---:|" * (1 + len(peers)),
+            ]
             for graph, row in some.items():
-                cells = [f"{_ms(row.get(who))} | {ratio(row[OURS], row[who]) if who in row else ''}" for who in peers]
+                cells = [f"{_ms(row[who])} ({ratio(row[OURS], row[who])})" if who in row else "" for who in peers]
                 lines.append(f"| {graph} | {_ms(row[OURS])} | {' | '.join(cells)} |")
             lost = any(row[who] < 0.95 * row[OURS] for row in some.values() for who in row)
-            said = f"\n\nLosses: {reasons.get(algorithm, 'the reason is not known')}." if lost else ""
-            parts.append("\n".join(lines) + said + "\n")
+            why = f"\n\nLosses: {reasons.get(algorithm, 'the reason is not known')}." if lost else ""
+            parts.append("\n".join(lines) + why + "\n")
     return "\n".join(parts)
 
 
-def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
-    won = sum(row[OURS] <= ms for row in rows.values() for who, ms in row.items() if who != OURS)
-    total = sum(len(row) - 1 for row in rows.values())
-    return f"bars of how many times faster bitblas is; it is at least as fast in {won} of {total} comparisons"
+def _summary(rows: Table) -> str:
+    each = [row[OURS] <= ms for row in rows.values() for who, ms in row.items() if who not in (OURS, FIRST_SIDES[-1])]
+    return f"bitblas is at least as fast in {sum(each)} of {len(each)} comparisons with compiled libraries."
 
 
 def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
@@ -150,8 +178,9 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
     lines = [
         "# Results",
         "",
-        "Milliseconds of bitblas and its peers for the same algorithm on the same graph, and how many times faster",
-        "bitblas is. Losses are in bold, with the reason. `python -m benchmarks.results` makes this page from runs in",
+        "Milliseconds of bitblas and its peers for the same algorithm on the same graph, and in parentheses how many",
+        "times faster bitblas is. Losses are in bold, with the reason. `python -m benchmarks.results` makes this page",
+        "from runs in",
         "[benchmarks/](../benchmarks/README.md)`stored/`; [results.json](results.json) has the same figures.",
         "",
         tables(figures, reasons),
@@ -169,84 +198,6 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
         "",
     ]
     return "\n".join(lines)
-
-
-COLORS = {False: ("#1b2733", "#ffffff"), True: ("#e6edf3", "#1e2129")}  # ink and paper, light and dark
-
-
-def _styled(axes: Any, ink: str, paper: str) -> None:
-    axes.set_facecolor(paper)
-    axes.tick_params(colors=ink, length=0, which="both")
-    axes.spines[:].set_visible(False)
-    for text in axes.get_legend().get_texts() if axes.get_legend() else ():
-        text.set_color(ink)
-
-
-def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: bool) -> Any:
-    """Bars to the right if bitblas is faster, to the left if slower; one for each peer and graph."""
-    import numpy as np
-    from matplotlib.figure import Figure as Drawing
-
-    ink, paper = COLORS[dark]
-    peers = sorted({who for row in rows.values() for who in row} - {OURS})
-    hues = dict(zip(peers, ("#2a9d8f", "#e9a23b", "#c05780", "#5b8def", "#8a6fd1", "#7a8b99")))
-    bars = [
-        (algorithm, graph, who, row[who] / row[OURS])
-        for (algorithm, graph), row in sorted(rows.items(), key=lambda item: ALGORITHMS.index(item[0][0]))
-        for who in peers
-        if who in row
-    ]
-    drawing = Drawing(figsize=(9, 1.2 + 0.17 * len(bars)), facecolor=paper, layout="constrained")
-    axes = drawing.add_subplot()
-    at = np.arange(len(bars))
-    axes.barh(at, [np.log10(x) for *_, x in bars], color=[hues[who] for *_, who, _ in bars], height=0.75)
-    axes.set_yticks(at, [f"{NAMES[a]}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
-    axes.invert_yaxis()
-    axes.axvline(0, color=ink, linewidth=0.8)
-    axes.margins(y=0.01)
-    low = min(-1, int(np.floor(min(np.log10(x) for *_, x in bars))))
-    high = max(1, int(np.ceil(max(np.log10(x) for *_, x in bars))))
-    said = [
-        f"{10**-k}x slower" if k < 0 else "the same" if k == 0 else f"{10**k}x faster" for k in range(low, high + 1)
-    ]
-    axes.set_xticks(range(low, high + 1), said, color=ink, fontsize=8)
-    axes.xaxis.tick_top()
-    axes.grid(axis="x", color=ink, alpha=0.15)
-    axes.set_axisbelow(True)
-    axes.set_title(title, loc="left", color=ink, fontsize=11, fontweight="bold")
-    handles = [axes.barh([0], [0], color=hue) for hue in hues.values()]
-    axes.legend(handles, [f"than {who}" for who in hues], loc="lower right", fontsize=8, facecolor=paper)
-    _styled(axes, ink, paper)
-    return drawing
-
-
-def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on a graph, for bitblas and the peers that have most of them; and bytes."""
-    import numpy as np
-    from matplotlib.figure import Figure as Drawing
-
-    ink, paper = COLORS[dark]
-    some = {name: row for (name, on), row in rows.items() if on == graph and name in ALGORITHMS[:5]}
-    names = sorted(some, key=ALGORITHMS.index)
-    count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
-    sides = [OURS, *sorted((who for who in count if who != OURS and count[who] >= 4), key=lambda who: -count[who])]
-    drawing = Drawing(figsize=(9, 3.2), facecolor=paper, layout="constrained")
-    axes, beside = drawing.subplots(1, 2, width_ratios=[3, 1])
-    sections.draw_sizes(beside, STORED, graph, ink)
-    width = 0.8 / len(sides)
-    for k, (who, hue) in enumerate(zip(sides, ("#2a9d8f", "#e9a23b", "#7a8b99", "#5b8def"))):
-        at = np.arange(len(names)) + (k - (len(sides) - 1) / 2) * width
-        heights = [some[name].get(who, np.nan) for name in names]
-        bars = axes.bar(at, heights, width * 0.92, color=hue, label=who)
-        axes.bar_label(bars, [_ms(x) if x == x else "" for x in heights], fontsize=7, color=ink, padding=1)
-    axes.set_yscale("log")
-    axes.set_xticks(range(len(names)), [NAMES[name] for name in names], color=ink)
-    axes.set_ylabel("ms, log scale", color=ink, fontsize=8)
-    axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
-    for one in (axes, beside):
-        _styled(one, ink, paper)
-    axes.margins(y=0.25)
-    return drawing
 
 
 def made(folder: Path = STORED) -> dict[str, str]:
@@ -276,18 +227,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     # Reproducible bytes; text as text.
     matplotlib.rcParams.update({"svg.hashsalt": "bitblas", "svg.fonttype": "none"})
-    figures = read()
-    for device in DEVICES:
-        if rows := latest(figures, device):
-            for dark in (False, True):
-                drawn = {device: picture(rows, f"{DEVICES[device]}: how many times bitblas is", dark)}
-                if device == "gpu":
-                    drawn["start"] = first_picture(rows, "rmat20", dark)
-                for name, drawing in drawn.items():
-                    path = DOCS / "pictures" / f"results-{name}-{'dark' if dark else 'light'}.svg"
-                    drawing.savefig(path, metadata={"Date": None})
-                    print(path.relative_to(ROOT))
+    for name, drawing in pictures(read()).items():
+        path = DOCS / "pictures" / f"{name}.svg"
+        drawing.savefig(path, metadata={"Date": None})
+        print(path.relative_to(ROOT))
     return 0
+
+
+def pictures(figures: Sequence[Figure]) -> dict[str, Any]:
+    """The charts, by the names of their files."""
+    found = {}
+    for device in DEVICES:
+        for algorithm, some in by_algorithm(latest(figures, device)).items():
+            found[f"results-{device}-{algorithm}"] = charts.dots(some)
+    first = {
+        NAMES[algorithm][0].upper() + NAMES[algorithm][1:]: some[FIRST]
+        for algorithm, some in by_algorithm(latest(figures, "gpu")).items()
+        if FIRST in some and algorithm in ALGORITHMS[:5]
+    }
+    for scheme in charts.SCHEMES:
+        found[f"first-times-{scheme}"] = charts.bars(first, FIRST_SIDES, scheme)
+        found[f"first-bytes-{scheme}"] = charts.sizes(sections.sizes_of(STORED, FIRST), scheme)
+    return found
 
 
 if __name__ == "__main__":

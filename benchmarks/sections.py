@@ -159,15 +159,11 @@ def gap(folder: Path) -> str:
     return "\n".join(["## GAP Benchmark Suite\n", *parts, said, ""]) if parts else ""
 
 
-def draw_sizes(axes: Any, folder: Path, graph: str, ink: str) -> None:
-    """Bars of a graph's bytes per entry: in SuiteSparse, in CSR, and in the smallest format."""
+def sizes_of(folder: Path, graph: str) -> dict[str, float]:
+    """A graph's bytes per entry: in SuiteSparse, in CSR, and in the smallest format."""
     row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
     least = min(FORMS, key=lambda key: row[key])
-    bars = {SUITESPARSE: row[SUITESPARSE], "bitblas, CSR": row["csr"], f"bitblas, {FORMS[least]}": row[least]}
-    found = axes.bar(range(len(bars)), list(bars.values()), 0.7, color=["#7a8b99", "#2a9d8f", "#2a9d8f"])
-    axes.bar_label(found, [f"{x:.2f}" for x in bars.values()], fontsize=7, color=ink, padding=1)
-    axes.set_xticks(range(len(bars)), [name.replace(", ", "\n") for name in bars], color=ink, fontsize=7)
-    axes.set_ylabel("bytes an entry", color=ink, fontsize=8)
+    return {SUITESPARSE: row[SUITESPARSE], "bitblas, plain rows": row["csr"], f"bitblas, {FORMS[least]}": row[least]}
 
 
 def sections(folder: Path) -> str:

@@ -288,11 +288,20 @@ class _Answer:
 def fetch(name: str, *, sha256: str | None = None, progress: bool | None = None, **options: Any) -> Graph:
     """A published graph, by name: its file is downloaded once and kept.
 
-    name: one of `list()`, such as "SNAP/roadNet-CA", "GAP/road", "OGB/ogbn-arxiv"; "SuiteSparse/GROUP/NAME" or
-    "KONECT/NAME" for any graph of these; or an address (https://, http://, or what fsspec opens, such as s3://) of a
-    file of any format that `Graph.read` reads. sha256, progress: see `download`. options: of `Graph.read`, such as
-    device, directed, dup_op; by default the graph is directed as its collection says.
+    Parameters
+    ----------
+    name
+        One of `list()`, such as "SNAP/roadNet-CA", "GAP/road", "OGB/ogbn-arxiv";
+        "SuiteSparse/GROUP/NAME" or "KONECT/NAME" for any graph of these; or an address (https://,
+        http://, or what fsspec opens, such as s3://) of a file of any format that `Graph.read` reads.
+    sha256, progress : optional
+        See `download`.
+    options
+        Of `Graph.read`, such as device, directed, dup_op; by default the graph is directed as its
+        collection says.
 
+    Notes
+    -----
     Raises what `download` and `Graph.read` raise; InvalidValue for a bipartite network of KONECT.
     """
     entry = find(name)

@@ -188,14 +188,34 @@ def from_pyg(
 ) -> Matrix:
     """The adjacency Matrix of PyTorch Geometric's edge list: an entry (i, j) for each edge from node i to node j.
 
-    edge_index: INT64 tensor, 2 x edges: sources, then targets. edge_weight: tensor with a number for each edge; None:
-    True for all, so that parallel edges become one entry. num_nodes: int, or (sources, targets) of a bipartite graph;
-    None: one more than the largest id. dup_op: combines the weights of parallel edges. device: by default that of
-    edge_index.
+    Parameters
+    ----------
+    edge_index
+        INT64 tensor, 2 x edges: sources, then targets.
+    edge_weight : optional
+        Tensor with a number for each edge; None: True for all, so that parallel edges become one entry.
+    num_nodes : int, optional
+        Or (sources, targets) of a bipartite graph; None: one more than the largest id.
+    dup_op : optional
+        Combines the weights of parallel edges.
+    device : optional
+        By default that of edge_index.
 
-    PyG's messages go from sources to targets: aggregating them is `spmm(A.T, X)`. Raises TypeError, DimensionMismatch,
-    InvalidValue (float ids, a weight that requires a gradient), IndexOutOfBound (negative ids, ids from num_nodes on),
-    ValueError (parallel edges with weights without dup_op), DeviceError.
+    Raises
+    ------
+    TypeError
+    DimensionMismatch
+    InvalidValue
+        Float ids, a weight that requires a gradient.
+    IndexOutOfBound
+        Negative ids, ids from num_nodes on.
+    ValueError
+        Parallel edges with weights without dup_op.
+    DeviceError
+
+    Notes
+    -----
+    PyG's messages go from sources to targets: aggregating them is `spmm(A.T, X)`.
     """
     _check_edge_index(edge_index, "edge_index")
     values = True
@@ -221,15 +241,37 @@ def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any =
     """The product of a matrix and dense features, with a gradient for the features: row i of the result combines
     A[i, j] * X[j, :] over the entries of row i.
 
-    A: Matrix or A.T, m x n; a pattern (BOOL) counts as ones. X: tensor, n or n x k, float32 or float64, contiguous, on
-    the device of A. op: "sum"; "mean", the sum divided by the number of entries; "max" or "min", whose gradient goes to
-    the first of equal products. A row without entries gives 0. values: tensor with a number for each entry, which
-    replaces the values of A and may have a gradient too (learned edge weights); of the dtype of X, in the order of
-    `A.to_coo()`, also for A.T. Returns a tensor, m or m x k, of the dtype of X.
+    Parameters
+    ----------
+    A
+        Matrix or A.T, m x n; a pattern (BOOL) counts as ones.
+    X
+        Tensor, n or n x k, float32 or float64, contiguous, on the device of A.
+    op : optional
+        "sum"; "mean", the sum divided by the number of entries; "max" or "min", whose gradient goes to
+        the first of equal products. A row without entries gives 0.
+    values : optional
+        Tensor with a number for each entry, which replaces the values of A and may have a gradient too
+        (learned edge weights); of the dtype of X, in the order of `A.to_coo()`, also for A.T.
 
-    A sum is taken in the order of its row's entries: the same input gives the same bits. The first gradient builds and
-    caches the transpose of A. Raises TypeError, ValueError (op), DimensionMismatch, InvalidValue (dtype, not
-    contiguous), DeviceError.
+    Returns
+    -------
+    a tensor, m or m x k, of the dtype of X
+
+    Raises
+    ------
+    TypeError
+    ValueError
+        op.
+    DimensionMismatch
+    InvalidValue
+        Dtype, not contiguous.
+    DeviceError
+
+    Notes
+    -----
+    A sum is taken in the order of its row's entries: the same input gives the same bits. The first
+    gradient builds and caches the transpose of A.
     """
     _check_matrix(A)
     if op not in REDUCTIONS:
@@ -360,20 +402,46 @@ class NeighborLoader:
     """Iterate over batches of seeds and the edges sampled around them, for training graph neural networks on large
     graphs: each batch is (n_id, edge_index, e_id), as in PyG.
 
+    Parameters
+    ----------
+    graph : Matrix
+        n x n, with an entry (i, j) for an edge from i to j, whose e_id are positions in `A.to_coo()`;
+        or PyG's edge_index, whose e_id are its columns.
+    fanouts
+        List of int, edges per node in each hop; -1: all.
+    seeds : optional
+        int64 tensor of different nodes; None: all.
+    batch_size : optional
+        seeds per batch.
+    replace : optional
+        Draw with replacement.
+    edge_time, seed_time : optional
+        Tensors of integers or of floats, one per edge and per seed: only edges with a time up to that
+        of their seed are drawn, and each seed has nodes of its own (`batch.owner`).
+    shuffle : optional
+        In another order in each epoch.
+    drop_last : optional
+        Without a last, smaller batch.
+    seed : int, optional
+        The same seed gives the same batches, on every device.
+    num_nodes : optional
+        Of an edge_index; None: one more than the largest number.
+
+    Raises
+    ------
+    TypeError
+    DimensionMismatch
+        Not square, shapes.
+    InvalidValue
+        An option, duplicate seeds, one kind of time without the other.
+    IndexOutOfBound
+    DeviceError
+
+    Notes
+    -----
     In each hop, every node that the previous hop reached draws some of the edges that end there; messages go from
     edge_index[0] to edge_index[1]. A node is sampled once in a batch. n_id has the nodes in the order in which they are
     reached, the seeds first.
-
-    graph: a Matrix, n x n, with an entry (i, j) for an edge from i to j, whose e_id are positions in `A.to_coo()`; or
-    PyG's edge_index, whose e_id are its columns. fanouts: list of int, edges per node in each hop; -1: all. seeds:
-    int64 tensor of different nodes; None: all. batch_size: seeds per batch. replace: draw with replacement. edge_time,
-    seed_time: tensors of integers or of floats, one per edge and per seed: only edges with a time up to that of their
-    seed are drawn, and each seed has nodes of its own (`batch.owner`). shuffle: in another order in each epoch.
-    drop_last: without a last, smaller batch. seed: int; the same seed gives the same batches, on every device.
-    num_nodes: of an edge_index; None: one more than the largest number.
-
-    Raises TypeError, DimensionMismatch (not square, shapes), InvalidValue (an option, duplicate seeds, one kind of time
-    without the other), IndexOutOfBound, DeviceError.
 
     Hamilton, Ying, Leskovec: Inductive representation learning on large graphs. NIPS 2017.
     """

@@ -1,7 +1,7 @@
 """The site's pages of algorithms: for each kind of question what its files say of their programs, the programs as they
 are, and a picture of what one of them gives on a small graph.
 
-Pictures are made when the site is built, as what the notebooks give; BITBLAS_NOTEBOOKS=0 leaves them out.
+Pictures are drawn when the site is built; BITBLAS_PICTURES=0 leaves them out.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ def _page(folder: str, entries: list[_catalog.Entry]) -> str:
         tree = ast.parse((ROOT / path).read_text())
         title, _, rest = (ast.get_docstring(tree) or "").partition(": ")
         calls = [f"- `{entry.call}`: {entry.answers}" for entry in entries if entry.path == path]
-        parts.append(f"## {title} {{#{Path(path).stem}}}\n\n{_plain(rest[0].upper() + rest[1:])}")
+        prose, _, sources = rest.rpartition("\n\n")
+        parts.append(f"## {title} {{#{Path(path).stem}}}\n\n{_plain(prose[0].upper() + prose[1:])}")
         parts.append("\n".join(calls))
+        parts.append("**References**\n\n" + "\n".join(f"- {_plain(source)}" for source in sources.splitlines()))
         parts.append(f"```python\n{_program((ROOT / path).read_text(), tree)}\n```")
     return "\n\n".join(parts) + "\n"
 
@@ -55,7 +57,7 @@ def _page(folder: str, entries: list[_catalog.Entry]) -> str:
 def _plain(text: str) -> str:
     """Words of a docstring, as Markdown leaves them; what a paragraph is about (Method:, Input: ..) stands out."""
     text = re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", text)
-    return re.sub(r"(?m)^([A-Z][a-z]+):(?= )", r"**\1:**", text)
+    return re.sub(r"(?m)^(Method|State|Input|Check):(?= )", r"**\1:**", text)
 
 
 def _program(text: str, tree: ast.Module) -> str:
@@ -73,7 +75,7 @@ def _program(text: str, tree: ast.Module) -> str:
 
 def _picture(folder: str) -> tuple[str, str, bytes] | None:
     """The name of the picture's file, the algorithm that it shows, and the picture."""
-    if os.environ.get("BITBLAS_NOTEBOOKS") == "0" or folder not in PICTURES:
+    if os.environ.get("BITBLAS_PICTURES") == "0" or folder not in PICTURES:
         return None
     import networkx
 

@@ -1,17 +1,15 @@
-"""What the site has beside the pages of docs/: the README as its first page, the examples, the notebooks with what
-their cells give, the benchmarks' page.
+"""What the site has in addition to the pages of docs/: the README as its first page, the changelog, the examples, the
+notebooks with the outputs that they store, the benchmarks' page.
 
-Notebooks run when the site is built, so what is seen is what the code gives; that takes what bitblas and its pictures
-need. BITBLAS_NOTEBOOKS=0 shows them without that. Links are written for a reader of the repository, relative to the
-file that they stand in; here they become the site's.
+Links are written for a reader of the repository, relative to their file; here they become the site's.
 """
 
 from __future__ import annotations
 
 import ast
+import base64
 import html
-import importlib.util
-import os
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -20,17 +18,19 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
 TAKEN = {"docs/README.md": "index.md", "README.md": "index.md", "examples/": "examples/index.md"}
+TAKEN |= {"CHANGELOG.md": "changelog.md"}
 TAKEN |= {"benchmarks/README.md": "benchmarks.md", "benchmarks/": "benchmarks.md"}
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are made: the README, a page of all examples, the benchmarks'."""
     made = {
-        "index.md": _pictured((ROOT / "README.md").read_text()),
+        "index.md": _cards(_pictured((ROOT / "README.md").read_text())),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(),
         "benchmarks.md": (ROOT / "benchmarks" / "README.md").read_text(),
         "examples/index.md": _examples(),
     }
-    origin = {"index.md": "", "benchmarks.md": "benchmarks/", "examples/index.md": "examples/"}
+    origin = {"index.md": "", "changelog.md": "", "benchmarks.md": "benchmarks/", "examples/index.md": "examples/"}
     for page, text in made.items():
         files.append(File.generated(config, page, content=_linked(text, origin[page], page)))
     for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")):
@@ -43,6 +43,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links of a page of docs/ that leave docs/."""
+    if page.file.src_uri == "index.md":
+        page.meta["title"] = "Fast graph analytics in Python"
     return (
         markdown
         if page.file.generated_by
@@ -52,35 +54,46 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 def _pictured(text: str) -> str:
     """The README's picture of two schemes as the theme has it."""
-    light = re.compile(r'<picture>.*?<img alt="([^"]*)" src="docs/(\S+)-light\.svg">\s*</picture>', re.S)
-    return light.sub(r"![\1](\2-light.svg#only-light)![](\2-dark.svg#only-dark)", text)
+    light = re.compile(r'<picture>.*?<img width="(\d+)" alt="([^"]*)" src="docs/(\S+)-light\.svg">\s*</picture>', re.S)
+    both = r"![\2](\3-light.svg#only-light){width=\1}![](\3-dark.svg#only-dark){width=\1}"
+    return light.sub(both, text)
+
+
+def _cards(text: str) -> str:
+    """The README's list of entries as cards."""
+    return re.sub(
+        r"(?<=\n## Where to begin\n\n)(.*?)(?=\n\n## )",
+        r'<div class="grid cards" markdown>\n\n\1\n\n</div>',
+        text,
+        flags=re.S,
+    )
 
 
 def _notebook(path: Path) -> tuple[str, dict[str, bytes]]:
     """A notebook as a page, and its pictures by their names."""
-    found = importlib.util.spec_from_file_location("cells", path.with_name("cells.py"))
-    cells: Any = importlib.util.module_from_spec(found)
-    found.loader.exec_module(cells)
+    notebook = json.loads(path.read_text())
     parts, pictures = [], {}
-    for cell in cells.read(path) if os.environ.get("BITBLAS_NOTEBOOKS") == "0" else cells.run(path):
-        if cell.kind == "markdown":
-            parts.append(re.sub(r"\((\w+)\.ipynb\)", r"(\1.md)", cell.text))
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(re.sub(r"\((\w+)\.ipynb\)", r"(\1.md)", text))
             continue
-        parts.append(f"```python\n{cell.text}\n```")
-        if cell.printed:
-            parts.append(_output(f"<pre>{html.escape(cell.printed.rstrip())}</pre>"))
-        if hasattr(cell.value, "_repr_png_"):
-            name = f"{path.stem}-{len(pictures)}.png"
-            pictures[name] = cell.value._repr_png_()
-            parts.append(f"![{cell.value.axes[0].get_title(loc='left')}]({name})")
-        elif hasattr(cell.value, "_repr_html_"):
-            parts.append(_output(cell.value._repr_html_()))
-        elif cell.value is not None:
-            parts.append(_output(f"<pre>{html.escape(repr(cell.value))}</pre>"))
-    source = (
-        f"This page is the notebook `examples/notebooks/{path.name}`; what stands below its cells is what they gave."
-    )
-    return "\n\n".join([*parts, f"---\n\n{source}"]) + "\n", pictures
+        parts.append(f"```python\n{text}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:
+                name = f"{path.stem}-{len(pictures)}.png"
+                pictures[name] = base64.b64decode(data["image/png"])
+                parts.append(f"![What the cell above draws]({name})")
+            elif "text/html" in data:
+                parts.append(_output("".join(data["text/html"])))
+            else:
+                said = "".join(data.get("text/plain", output.get("text", ())))
+                parts.append(_output(f"<pre>{html.escape(said.rstrip())}</pre>"))
+    source = f"This page is the notebook `examples/notebooks/{path.name}` with the outputs that it stores."
+    return f"---\ntitle: {json.dumps(notebook['metadata']['title'])}\n---\n\n" + "\n\n".join(
+        [*parts, f"---\n\n{source}"]
+    ) + "\n", pictures
 
 
 def _output(text: str) -> str:

@@ -97,7 +97,8 @@ def test_an_algorithm_is_one_file(tmp_path, monkeypatch, capsys):
     try:
         assert Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c")], directed=True).reciprocity() == 2 / 3
         assert "def reciprocity(self) -> float: ..." in stubs.of_methods()
-        assert "`(A)`: The share of edges whose reverse edge exists." in _catalog.page()
+        assert "[`reciprocity`](../bitblas/algorithms/cohesion/reciprocity.py): The share of edges" in _catalog.page()
+        assert "viruses. Physical Review E 66 (2002). *Tested against* NetworkX's overall_recip" in _catalog.page()
         assert "reciprocity" in [program.name for program in every()]
         monkeypatch.setattr(commands, "COMMANDS", commands.commands_by_folder())
         (tmp_path / "edges.csv").write_text("a,b\nb,a\nb,c\n")

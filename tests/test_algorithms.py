@@ -225,4 +225,4 @@ def test_programs_are_short_and_documented(name):
     assert len(inspect.getsourcelines(program)[0]) <= 60
     assert inspect.signature(program).parameters["gb"].kind is inspect.Parameter.KEYWORD_ONLY
     for word in ("A: Matrix, n x n", "Returns", "Raises"):
-        assert word in inspect.getdoc(program) or (name in GENERATORS and word.startswith("A:"))
+        assert word in inspect.getdoc(inspect.unwrap(program)) or (name in GENERATORS and word.startswith("A:"))

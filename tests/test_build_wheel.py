@@ -39,9 +39,19 @@ def test_kernels_are_compiled_beside_the_sources(built, monkeypatch):
     built.run.assert_called_once()
     (command,), how = built.run.call_args
     env, programs = how["env"], [str(ROOT / "README.md"), str(ROOT / "examples" / "first_graph.py")]
-    assert command[1:] == ["-m", "bitblas.registry.warm", str(built.folder / "bitblas" / "device" / "data"), *programs]
+    warm = ["-m", "bitblas.registry.warm", str(built.folder / "bitblas" / "device" / "data"), *programs]
+    assert command[1:] == [*warm, "--host"], "for this processor, unless another choice is made"
     assert how["cwd"] == built.folder and env["PYTHONPATH"].split(os.pathsep) == [str(built.folder), "elsewhere"]
     assert not [name for name in env if name.startswith(("NUMBA_", "BITBLAS_"))], "as it is for everyone"
+
+
+def test_which_processors(built, monkeypatch):
+    monkeypatch.setenv("BITBLAS_OBJECTS", "all")
+    built.command.run()
+    assert "--host" not in built.run.call_args[0][0]
+    monkeypatch.setenv("BITBLAS_OBJECTS", "some")
+    with pytest.raises(ValueError, match="BITBLAS_OBJECTS: expected one of host, all, 0, got 'some'"):
+        built.command.run()
 
 
 def test_a_build_whose_kernels_fail_says_how_to_go_without(built):

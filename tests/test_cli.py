@@ -168,7 +168,10 @@ def test_info_of_the_machine(capsys):
 
 
 def test_help_has_every_command_in_its_group(capsys):
-    text = parser().format_help()
+    text = parser().format_help_all()
+    assert all(
+        f" {command.name}" in parser().format_help() for group in commands.COMMANDS.values() for command in group
+    )
     before = -1
     for folder, group in commands.COMMANDS.items():
         start = text.index(f"\n{folder}: ")

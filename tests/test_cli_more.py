@@ -191,8 +191,34 @@ def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
 
 
 def test_help_says_what_is_its_own_first(capsys):
-    text = " ".join(parser().parse_args(["pagerank", "FILE"]).parser.format_help().partition("FILE\n")[2].split())
+    command = parser().parse_args(["pagerank", "FILE"]).parser
+    text = " ".join(command.format_help_all().partition("FILE\n")[2].split())
     assert text.index("--weighted") < text.index("--top") < text.index("--format")
+
+
+def test_short_and_long_help(capsys):
+    """The short one has no options of storage, and no line for each command; both name everything else."""
+    for words, only in ((["bfs"], "--tile"), ([], "HITS: hub scores")):
+        texts = []
+        for flag in ("--help", "--help-all"):
+            with pytest.raises(SystemExit) as ended:
+                cli.main([*words, flag])
+            assert ended.value.code == 0
+            texts.append(capsys.readouterr().out)
+        short, long = texts
+        assert only not in short and only in long and "--help-all" in short and len(short) < 0.8 * len(long)
+        assert short.startswith(f"usage: {' '.join(['bitblas', *words])} [")
+    command = parser().parse_args(["bfs", "FILE"]).parser
+    assert "usage: bitblas bfs [OPTIONS] FILE\n" in command.format_help() and "--columns" in command.format_help()
+    assert "--format" in command.format_help_all(), "the short help has changed nothing"
+
+
+def test_the_largest_components(capsys, tmp_path):
+    path = written(tmp_path / "parts.csv", "a,b\nb,c\nc,a\ne,f\ng,h\nh,i\ni,j\n")
+    found = result(capsys, "components", path, "--top", 2)["result"]
+    assert found == {"components": 3, "largest": 4, "first": ["g", "a"], "vertices": [4, 3]}
+    out = tmp_path / "all.tsv"
+    assert "first" in said(capsys, "strong", path, "--top", 1, "--out", out) and len(out.read_text().splitlines()) == 9
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -204,6 +230,8 @@ def test_completion(capsys, shell):
             ("bfs --for", ["--force", "--format"]),
             ("bfs --format b", ["b2sr", "bitmap"]),
             ("page", ["pagerank"]),
+            ("make gr", ["grid"]),
+            ("completion z", ["zsh"]),
         ):
             ask = f"COMP_WORDS=(bitblas {words}); COMP_CWORD={len(words.split())}; _bitblas"
             ask = f'{text}\n{ask}; echo "${{COMPREPLY[@]}}"'

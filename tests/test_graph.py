@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import re
 
 import numpy as np
 import pytest
@@ -167,7 +169,7 @@ def test_every_algorithm_is_a_method(roads):
     }
     assert methods.names() == listed | {"bfs"} and listed < set(dir(roads))
     for name, program in methods.programs().items():
-        doc = " ".join(inspect.getdoc(program).split())
+        doc = " ".join(inspect.getdoc(inspect.unwrap(program)).split())
         needs = ("structure (checked)" in doc or "structure is checked" in doc) and "unless directed" not in doc
         assert program.facts.undirected == needs, name
         assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
@@ -226,7 +228,21 @@ def test_errors_say_names(roads):
     with pytest.raises(InvalidValue, match=r"the graph: .* got y -> x, an edge whose weight is NaN"):
         Graph(weights, ["x", "y"]).sssp("x")
     assert list(roads) == list(roads.vertices) == list(roads.labels)
-    assert "As a method of a Graph" in roads.pagerank.__doc__
+
+
+def test_methods_are_documented_as_methods_of_a_graph(roads):
+    """Sections in NumPy's style, without the matrix, its shapes, and the library."""
+    for name in methods.names():
+        lines = inspect.getdoc(getattr(roads, name)).splitlines()
+        heads = [above for above, below in itertools.pairwise(lines) if below and set(below) == {"-"}]
+        assert heads[-1] == "References" and "Returns" in heads, name
+        parameters = list(inspect.signature(getattr(roads, name)).parameters)
+        assert ("Parameters" in heads) == bool(set(parameters) - {"gb"}), name
+        said = " ".join(lines[: lines.index("References")]).replace("n x n, integers: the cost", "")
+        assert not re.search(r"\bn x n\b|\bsize n\b|INT64|A not |\bA is\b|BOOL|of A\b(?!\))|^gb", said), (name, said)
+        for parameter in parameters:
+            assert parameter == "gb" or re.search(rf"\b{parameter}\b", said), (name, parameter)
+    assert "Values\n    A mapping from vertices to values: 0 at the source" in Graph.bfs.__doc__
 
 
 def test_degrees_and_numbers_of_edges():

@@ -29,7 +29,9 @@ MODULES = {
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
     ("semirings", "_nx_bitblas"),
-    tuple(f"bitblas.{name}" for name in "atomic exceptions extras foreign_names display tuning typing".split()),
+    tuple(
+        f"bitblas.{name}" for name in "atomic docstrings exceptions extras foreign_names display tuning typing".split()
+    ),
     *((f"bitblas.{name}",) for name in "kernels device config formats".split()),
     ("bitblas.store", "bitblas.order"),
     *((f"bitblas.{name}",) for name in "plan operations core.hooks core.options".split()),

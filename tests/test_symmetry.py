@@ -186,7 +186,7 @@ class TestOnBitblas(OnBitblas, Programs):
 
 def test_the_docstrings_say_what_is_checked():
     for name in NEEDS:
-        doc = " ".join(inspect.getdoc(getattr(algorithms, name)).split())
+        doc = " ".join(inspect.getdoc(inspect.unwrap(getattr(algorithms, name))).split())
         assert "structure (checked)" in doc or "structure is checked" in doc, name
         assert "A not symmetric" in doc and "not checked" not in doc, name
 

@@ -40,13 +40,33 @@ def test_a_trace():
     with gb.trace() as t:
         (A.mxv(gb.Vector.from_dense([1.0] * 3, device="cpu"), gb.semiring.min_plus)).new()
     rows = cells(t)
-    assert [row for row in rows if len(row) == 4][1:] == [
+    assert rows[0] == ["us", "share", "runs", "kernel"] and rows[1] == list(t.summary()[0])
+    each = rows[rows.index(["us", "units", "bytes", "kernel"]) + 1 :]
+    assert [row for row in each if len(row) == 4] == [
         [f"{run.us:.1f}", str(run.units), str(run.nbytes), run.text] for run in t
     ]
     assert [t[1].plan] in rows and str(t).splitlines()[-1].strip() in unescape(t._repr_html_())
-    assert [" ".join(line.split()) for line in str(t).splitlines()[:-1]] == [
+    assert [" ".join(line.split()) for line in str(t).splitlines()[:-1] if line] == [
         " ".join(" ".join(row).split()) for row in rows
     ]
+
+
+def test_repr_is_what_print_shows():
+    with gb.trace() as t:
+        A.mxv(v).new()
+        A.mxv(v).new()
+    shown = (t, gb.explain(A.mxv(v)), gb.explain(A.apply("abs")), A.memory(), v.memory(), A.profile(),
+             A.profile(orders=["degree"]))  # fmt: skip
+    assert all(repr(x) == str(x) and str(x)[0] != "<" for x in shown)
+    assert sum(int(runs) for _, _, runs, _ in t.summary()) == len(t)
+    times = [float(us) for us, *_ in t.summary()]
+    assert times == sorted(times, reverse=True) and abs(sum(times) - sum(run.us for run in t)) < 0.1 * len(t)
+
+
+def test_names_of_the_package():
+    assert set(dir(gb)) > {"Graph", "Matrix", "algorithms", "io", "nx", "__version__"}
+    assert [name for name in dir(gb) if name.startswith("_")] == ["__version__"]
+    assert not {"core", "operations", "annotations", "gc", "importlib", "sys", "TYPE_CHECKING"} & set(dir(gb))
 
 
 def test_a_program():

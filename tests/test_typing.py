@@ -43,7 +43,9 @@ RETURNS = {
 @pytest.mark.parametrize("name", algorithms.__all__)
 def test_docstrings_state_the_types_of_answers(name):
     program = getattr(algorithms, name)
-    text = " ".join(re.search(r"^Returns? (.*?)(?:[:;.]|\Z)", inspect.getdoc(program), re.M | re.S)[1].split())
+    text = " ".join(
+        re.search(r"^Returns? (.*?)(?:[:;.]|\Z)", inspect.getdoc(inspect.unwrap(program)), re.M | re.S)[1].split()
+    )
     stated = []
     for part in re.split(r", and |(?<=cycles), and ", text):
         stated += next(types for words, types in RETURNS.items() if part.startswith(words))

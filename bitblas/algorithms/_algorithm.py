@@ -7,10 +7,13 @@ the comparison with SuiteSparse read the facts from the attribute `facts` of the
 from __future__ import annotations
 
 import functools
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
+from .. import docstrings
 from . import _check as check
 
 # The graphs that an algorithm accepts. A program with the parameter `directed` accepts any, and ignores directions by
@@ -97,9 +100,23 @@ def algorithm(
         checked = program if generates else _checked(program, facts)
         public: Any = _on_default_device(checked) if generates else on_device_of_matrix(checked, arrays)
         public.facts = facts
+        public.__doc__ = _sections(program, facts)
         return public
 
     return register
+
+
+def _sections(program: Callable[..., Any], facts: Facts) -> str:
+    """The docstring in NumPy's style, with the references of the module."""
+    signature = inspect.signature(program)
+    kinds = [ANSWERS[kind] for kind in facts.answer]
+    return docstrings.numpy_style(
+        program.__doc__ or "",
+        signature.parameters,
+        optional=docstrings.optional_names(signature),
+        returns=kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]",
+        references=(sys.modules[program.__module__].__doc__ or "").rstrip().rpartition("\n\n")[2],
+    )
 
 
 def _checked(program: Callable[..., Any], facts: Facts) -> Callable[..., Any]:

@@ -15,8 +15,9 @@ PROSE = """# Algorithms
 
 `bitblas.algorithms` has one file per algorithm or family: a few GraphBLAS statements with their formulas. All run on
 CPU and GPU, many as loops that stay on the device ([loops.md](loops.md)), and with `gb=graphblas` unchanged on
-python-graphblas. The tests run both and compare with the references listed as "Tested". This page is generated from the
-docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
+python-graphblas. Each is also a method of [`Graph`](graph.md) that takes and returns names. The tests run both and
+compare with the references at the [end](#sources-and-tests). This page is generated from the docstrings:
+`python -m bitblas.algorithms > docs/algorithms.md`.
 
 ```python
 import bitblas as gb
@@ -79,7 +80,7 @@ def _entry(name: str, program: Algorithm) -> Entry:
             f"{program.__module__}: expected a paragraph of its docstring that begins with 'Check: ', got none. "
             "Hint: see the recipe for an algorithm."
         )
-    answers = (inspect.getdoc(program) or "").partition("\n")[0]
+    answers = (inspect.getdoc(inspect.unwrap(program)) or "").partition("\n")[0]
     return Entry(name, program, program.__module__.split(".")[-2], answers, tuple(lines), check.rstrip("."))
 
 
@@ -100,13 +101,15 @@ def title(folder: str) -> str:
 
 
 def page() -> str:
-    """The text of docs/algorithms.md."""
-    text = [PROSE]
-    for folder, listed in entries().items():
-        text += [f"## {folder}", "", title(folder), ""]
-        text += [f"- [`{each.name}`](../{each.path})`{each.arguments}`: {each.answers}{each.needs}" for each in listed]
-        text += ["", "Sources and tests:", ""]
-        for path, each in {each.path: each for each in listed}.items():
-            text.append(f"- {Path(path).stem}: {' '.join(each.sources)} Tested: {each.check}.")
+    """The text of docs/algorithms.md: one list by folder, then the sources by file."""
+    text, found = [PROSE], entries()
+    for folder, listed in found.items():
+        text += [f"## {folder.capitalize()}", "", title(folder), ""]
+        text += [f"- [`{each.name}`](../{each.path}): {each.answers}{each.needs}" for each in listed]
         text.append("")
-    return "\n".join(text)
+    text += ["## Sources and tests", "", "By file; authors and titles, then what the tests compare with.", ""]
+    for listed in found.values():
+        for path, each in {each.path: each for each in listed}.items():
+            sources = " ".join(f"{source.rstrip('.')}." for source in each.sources)
+            text.append(f"- [{each.folder}/{Path(path).stem}](../{path}). {sources} *Tested against* {each.check}.")
+    return "\n".join([*text, ""])

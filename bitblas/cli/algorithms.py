@@ -334,8 +334,14 @@ def classes(word: str) -> Say:
     """The number of classes and the size of the largest."""
 
     def say(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
-        sizes = np.unique(host_coo(v)[1], return_counts=True)[1]
-        return {word: len(sizes), "largest": int(sizes.max(initial=0))}
+        index, values = host_coo(v)
+        _, first, sizes = np.unique(values, return_index=True, return_counts=True)
+        found = {word: len(sizes), "largest": int(sizes.max(initial=0))}
+        if (count := getattr(args, "groups", None)) is None:
+            return found
+        order = np.argsort(-sizes, kind="stable")[:count]
+        names = [graph.label(int(index[k])) for k in first[order]]
+        return {**found, "first": names, "vertices": sizes[order].tolist()}
 
     return say
 

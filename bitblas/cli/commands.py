@@ -45,6 +45,14 @@ LAYOUTS = ("spectral", "spring", "forceatlas2")
 MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "show and write only the N largest"}}
 FIRST = {"--top": {"type": count, **TOP_OPTION}}
+GROUPS = {
+    "--top": {
+        "type": count,
+        "dest": "groups",
+        "metavar": "N",
+        "help": "also show the N largest, each with its size and its first vertex",
+    }
+}
 SOURCE = {"--source": {"metavar": "VERTEX", "help": "start vertex (default 0, if vertices have no names)"}}
 FROM_ANY = {"--source": {**SOURCE["--source"], "help": f"{SOURCE['--source']['help']}, or several: V,V,..."}}
 TARGETS = {"--targets": {"metavar": "V,V,...", "help": "distances of these vertices only; stop when they are found"}}
@@ -201,11 +209,11 @@ LISTED = (
     ),
     Command(
         "components", "connected components", "connected_components weakly_connected_components",
-        say.classes("components"), aliases=("weak",),
+        say.classes("components"), aliases=("weak",), options=GROUPS,
     ),
     Command(
         "strong", "strongly connected components", "strongly_connected_components", say.classes("components"),
-        aliases=("scc",),
+        aliases=("scc",), options=GROUPS,
     ),
     Command(
         "condensation", "the graph of the strongly connected components", "condensation",

@@ -447,6 +447,12 @@ def options_of(p: argparse.ArgumentParser) -> dict[str, list[str]]:
     }
 
 
+def words_of(p: argparse.ArgumentParser) -> list[str]:
+    """The words that a command takes in the place of its first operand: kinds of graphs, shells."""
+    action = next((action for action in p._actions if not action.option_strings), None)
+    return [] if action is None else [str(choice) for choice in action.choices or ()]
+
+
 def commands_of(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """The commands by their names and aliases."""
     return next(action.choices for action in top._actions if isinstance(action, argparse._SubParsersAction))
@@ -459,20 +465,27 @@ def completion(args: argparse.Namespace) -> None:
 
 
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
-    cases, values = [], []
+    cases, values, operands = [], [], []
     for name, p in commands.items():
         options = options_of(p)
+        if words := words_of(p):
+            operands.append(f"    {name}) words='{' '.join(words)}' ;;")
         cases.append(f"    {name}) words='{' '.join(options)}' ;;")
         values += [f"    {name}:{flag}) words='{' '.join(known)}' ;;" for flag, known in options.items() if known]
     head = """_bitblas() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words=""
   if [ $COMP_CWORD -eq 1 ]; then"""
+    first = [
+        '  elif [ $COMP_CWORD -eq 2 ] && [[ "$word" != -* ]]; then case "${COMP_WORDS[1]}" in',
+        *operands,
+        "  esac",
+    ]
     tail = """    esac ;; esac ;;
   esac; fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _bitblas bitblas"""
-    choices = [f"    words='{' '.join(commands)}'", '  else case "${COMP_WORDS[1]}:$before" in', *values]
+    choices = [f"    words='{' '.join(commands)}'", *first, '  else case "${COMP_WORDS[1]}:$before" in', *values]
     return "\n".join([head, *choices, '    *) case "$word" in -*) case "${COMP_WORDS[1]}" in', *cases, tail])
 
 
@@ -483,6 +496,8 @@ def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
 def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
     lines = [f"complete -c bitblas -n __fish_use_subcommand -a '{' '.join(commands)}'"]
     for name, p in commands.items():
+        if words := words_of(p):
+            lines.append(f"complete -c bitblas -n '__fish_seen_subcommand_from {name}' -a '{' '.join(words)}'")
         for flag, known in options_of(p).items():
             more = f" -x -a '{' '.join(known)}'" if known else ""
             lines.append(f"complete -c bitblas -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}{more}")

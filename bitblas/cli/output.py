@@ -247,8 +247,10 @@ class Timer:
         self.compiling = jit.compile_seconds - self._compiled
 
     def __str__(self) -> str:
-        part = f", of which {self.compiling:.3f} s compiling kernels" if self.compiling >= 0.0005 else ""
-        return f"{self.seconds:.3f} s{part}"
+        if self.compiling < 0.0005:
+            return f"{self.seconds:.3f} s"
+        rest = max(0.0, self.seconds - self.compiling)
+        return f"{rest:.3f} s, after {self.compiling:.3f} s of compiling kernels, once per machine"
 
 
 # ---- A progress line on the terminal while a command runs: rounds and seconds.

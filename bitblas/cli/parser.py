@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -19,6 +20,13 @@ DESCRIPTION = (
     "edge list."
 )
 WIDTH, INDENT = 100, 20  # of the text of --help
+EXAMPLES = """for example:
+  bitblas pagerank links.csv --top 20
+  bitblas sssp roads.csv --source Lisbon --to Oslo
+  bitblas components payments.csv --columns payer,payee --top 5
+
+commands, by topic:"""
+MORE = "bitblas --help-all describes each command, bitblas COMMAND --help lists its options."
 OTHERS = "others: Files, this machine, and comparisons."
 CODES = (
     "Exit codes: 0; 1 compare or demo found a difference; 2 a bad call or file (one line on standard error says why); "
@@ -26,8 +34,52 @@ CODES = (
 )
 
 
+STORAGE = "where and how the matrix is stored"  # options that only the long help lists
+
+
+class HelpAll(argparse.Action):
+    """Print the long help and end."""
+
+    def __init__(self, option_strings: list[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=more["help"])
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        assert isinstance(parser, Parser)
+        parser._print_message(parser.format_help_all(), sys.stdout)
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
-    """Errors are one line with exit code 2, like all other errors, and suggest what may have been meant."""
+    """Errors are one line with exit code 2, like all other errors, and suggest what may have been meant. The help is
+    short: `--help-all` also lists how a matrix is stored, and of the program what each command does."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.long_epilog: str | None = None
+        self.add_argument("--help-all", action=HelpAll, help="show all options, and exit")
+
+    def format_help_all(self) -> str:
+        """The long help."""
+        epilog = self.epilog
+        try:
+            self.epilog = epilog if self.long_epilog is None else self.long_epilog
+            return super().format_help()
+        finally:
+            self.epilog = epilog
+
+    def format_help(self) -> str:
+        """The short help."""
+        actions, groups, usage = self._actions, self._action_groups, self.usage
+        hidden = [action for group in groups if group.title == STORAGE for action in group._group_actions]
+        operands = [x.metavar or x.dest for x in actions if not x.option_strings and x.help is not argparse.SUPPRESS]
+        try:
+            if hidden:
+                self.usage = f"%(prog)s [OPTIONS] {' '.join(map(str, operands))}"
+            self._actions = [action for action in actions if action not in hidden]
+            self._action_groups = [group for group in groups if group.title != STORAGE]
+            return super().format_help()
+        finally:
+            self._actions, self._action_groups, self.usage = actions, groups, usage
 
     def error(self, message: str) -> NoReturn:
         raise Fault(f"{message} (see '{self.prog} --help')")
@@ -66,6 +118,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", help="one of the commands below", required=True)
     help_lines: dict[str, list[str]] = {}  # help lines of the commands, by group
+    names: dict[str, list[str]] = {}  # the commands by group
 
     def command(
         name: str,
@@ -80,6 +133,7 @@ def parser() -> argparse.ArgumentParser:
         first = f"  {', '.join((name, *aliases)):{INDENT - 2}s}"
         lines = textwrap.fill(help, WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
         help_lines.setdefault(group, []).append(lines)
+        names.setdefault(group, []).append(name)
         return p
 
     p = command(
@@ -164,8 +218,20 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("--source", metavar="VERTEX", help="start vertex (default 0, if vertices have no names)")
         p.add_argument("--picture", metavar="OUT", help="plot the graph colored by distance: .png, .svg; needs [plots]")
         p.add_argument("--algorithms", metavar="NAME,...", help="only these; all: every algorithm, which can take long")
-    top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *lines]) for group, lines in help_lines.items())
-    top.epilog += "\n\n" + textwrap.fill(CODES, WIDTH)
+    codes = "\n\n" + textwrap.fill(CODES, WIDTH)
+    long = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *lines]) for group, lines in help_lines.items())
+    top.long_epilog = long + codes
+    short = (
+        textwrap.fill(
+            ", ".join(listed),
+            WIDTH,
+            initial_indent=f"  {group.partition(':')[0]:{INDENT - 2}s}",
+            subsequent_indent=" " * INDENT,
+            break_on_hyphens=False,
+        )
+        for group, listed in names.items()
+    )
+    top.epilog = "\n".join([EXAMPLES, *short, "", MORE]) + codes
     return top
 
 
@@ -207,7 +273,7 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
 
 
 def _storage(top: argparse.ArgumentParser) -> None:
-    p = top.add_argument_group("where and how the matrix is stored")
+    p = top.add_argument_group(STORAGE)
     p.add_argument(
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )

@@ -22,11 +22,14 @@ class Bytes(ABC):
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}{size:>16,} bytes" for name, size in rows)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return display.html([("", "bytes"), *((name, f"{size:,}") for name, size in self.rows())])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Memory(Bytes):
     """Bytes on the device, of a Matrix.
 
@@ -84,7 +87,7 @@ class Memory(Bytes):
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VectorMemory(Bytes):
     """Bytes on the device, of a Vector. presence: the bitset of its entries, or the list of their positions; values: 0
     for an iso vector."""

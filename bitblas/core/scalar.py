@@ -64,7 +64,12 @@ class Scalar(Number, ShownScalar, Output):
         """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
         `dtype`. None, with a dtype: an empty one.
 
-        Raises TypeError for anything else, OverflowError for an int that 64 bits do not hold.
+        Raises
+        ------
+        TypeError
+            For anything else.
+        OverflowError
+            For an int that 64 bits do not hold.
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)

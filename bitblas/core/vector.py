@@ -131,7 +131,13 @@ class StyledVector(Operand):
         name: str | None = None,
         device: DeviceArg = None,
     ) -> Self:
-        """A Vector from (index, value) pairs. ValueError for items of another length."""
+        """A Vector from (index, value) pairs.
+
+        Raises
+        ------
+        ValueError
+            For items of another length.
+        """
         if hasattr(pairs, "dtype"):
             raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
         parts = list(zip(*pairs, strict=True))
@@ -164,7 +170,13 @@ class StyledVector(Operand):
         return iter(self.device.to_host(indices))
 
     def get(self, index: IndexLike, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
+        """v[index] as a Python scalar, or `default` if there is no entry.
+
+        Raises
+        ------
+        IndexError
+            Out of range.
+        """
         (at,) = parse(self, index)
         if at.size is not None:
             raise ValueError(f"index: expected a single index, got {describe(index)}")
@@ -185,9 +197,24 @@ def named(name: str | None) -> str:
 class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     """Vector(dtype=FP64, size=0): a sparse vector without entries. GraphBLAS C API 2.1, section 3.8.1.
 
-    dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration. Raises
-    TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
+    Parameters
+    ----------
+    dtype : optional
+        A type of `dtypes`, its name, or a NumPy dtype.
+    device : optional
+        "cpu", "cuda"; else that of the configuration.
 
+    Raises
+    ------
+    TypeError
+        dtype.
+    InvalidValue
+        size.
+    DeviceError
+    OutOfMemory
+
+    Notes
+    -----
     Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of range
     raises IndexError, another type TypeError.
     """
@@ -310,9 +337,23 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     ) -> Self:
         """A Vector with values[k] at indices[k].
 
-        indices: integers. values: as many, or one scalar for all entries (then duplicates are merged). size: one more
-        than the largest index if not given. dup_op: combines the values of duplicates, in their order. Raises
-        ValueError (duplicates without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
+        Parameters
+        ----------
+        indices
+            integers.
+        values : optional
+            As many, or one scalar for all entries (then duplicates are merged).
+        size : optional
+            One more than the largest index if not given.
+        dup_op : optional
+            Combines the values of duplicates, in their order.
+
+        Raises
+        ------
+        ValueError
+            Duplicates without dup_op; lengths; float indices.
+        IndexOutOfBound
+        DeviceError
         """
         if type(indices) is SymbolicArray:
             return recording.recorder.built(indices, values, dtype, size, dup_op, name)
@@ -377,8 +418,14 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         """A full Vector in the memory of a one-dimensional array of numbers of any library (`__dlpack__`), such as a
         tensor, on its device: nothing is copied, and writes through one are seen by the other.
 
-        Raises TypeError (no such array), DimensionMismatch, InvalidValue (BOOL, not contiguous, read-only; `from_dense`
-        copies), DeviceError.
+        Raises
+        ------
+        TypeError
+            No such array.
+        DimensionMismatch
+        InvalidValue
+            BOOL, not contiguous, read-only; `from_dense` copies.
+        DeviceError
         """
         from .dlpack import shared_vector
 
@@ -426,7 +473,10 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
-        Raises TypeError if entries are missing and no fill_value is given.
+        Raises
+        ------
+        TypeError
+            If entries are missing and no fill_value is given.
         """
         check_options(opts)
         if recording.threads and recording.recorder is not None:
@@ -472,7 +522,18 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     ) -> None:
         """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
 
-        size: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.
+        Parameters
+        ----------
+        size : optional
+            Resize it first.
+
+        Raises
+        ------
+        OutputNotEmpty
+
+        Notes
+        -----
+        Also raises the errors of `from_coo`.
         """
         old = self._store
         size = old.size if size is None else check_size("size", size)
@@ -598,7 +659,17 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         """The union: op where both have an entry, else the single entry. C API 2.1, 4.3.5. With a Matrix, self is
         broadcast to every column.
 
-        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
+        Parameters
+        ----------
+        op : optional
+            BinaryOp, Monoid or text.
+
+        Raises
+        ------
+        DimensionMismatch
+        TypeError
+        KeyError
+            op has no version for the type.
         """
         return self._ewise(other, op, "ewise_add", True)
 
@@ -629,9 +700,20 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return VectorExpression(self.size, "ewise_union", args, f, run, ends=True, along=movable(f, self, v))
 
     def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
-        """self times a Matrix, as a row. C API 2.1, 4.3.2. Returns a vector of other.ncols.
+        """self times a Matrix, as a row. C API 2.1, 4.3.2.
 
-        Raises DimensionMismatch unless self.size equals other.nrows; TypeError, KeyError for op.
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of other.ncols positions.
+
+        Raises
+        ------
+        DimensionMismatch
+            Unless self.size equals other.nrows.
+        TypeError
+        KeyError
+            For op.
         """
         return multiply_vector(other, self, op, "vxm")
 
@@ -652,8 +734,15 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> VectorExpression:
-        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
-        `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has no version for the type)."""
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its
+        thunk as `right`. C API 2.1, 4.3.8.
+
+        Raises
+        ------
+        TypeError
+        KeyError
+            op has no version for the type.
+        """
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
@@ -668,7 +757,15 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
 
-        C API 2.1, 4.3.9. Raises TypeError, KeyError (op has no version for the type).
+        Raises
+        ------
+        TypeError
+        KeyError
+            op has no version for the type.
+
+        Notes
+        -----
+        C API 2.1, 4.3.9.
         """
         mask = select_mask(op, thunk, 1)
         if mask is not None:
@@ -682,9 +779,15 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
     def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's reduction of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity
-        if `allow_empty` is false. op may be an aggregator too, such as `agg.mean` or text. Raises TypeError (op has no
-        monoid), KeyError."""
+        """The monoid's reduction of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the
+        identity if `allow_empty` is false. op may be an aggregator too, such as `agg.mean` or text.
+
+        Raises
+        ------
+        TypeError
+            op has no monoid.
+        KeyError
+        """
         aggregator = aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .base import Device, Mark
 
 HEADS = ("us", "units", "bytes", "kernel")
+SUMMARY = ("us", "share", "runs", "kernel")
 SHOWN = 100  # maximum rows of a table in a notebook
 
 active: Trace | None = None  # the trace that records kernels; None if tracing is off
@@ -45,7 +46,11 @@ class Run:
 
 
 class Trace:
-    """The kernels that ran, in order; prints as a table. Traces cannot be nested: ValueError."""
+    """The kernels that ran, in order.
+
+    Prints as two tables: the total of each kernel, the slowest first, and every run under the plan of its statement.
+    Traces cannot be nested: ValueError.
+    """
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
@@ -123,16 +128,25 @@ class Trace:
         return self.runs[k]
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                row[0] if len(row) == 1 else f"{row[0]:>9s} {row[1]:>10s} {row[2]:>12s}  {row[3]}"
-                for row in (HEADS, *self._rows())
-            ]
-            + [self._closing()]
-        )
+        lines = [_line(row) for row in (SUMMARY, *self.summary(), (), HEADS, *self._rows())] if self.runs else []
+        return "\n".join([*lines, self._closing()])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
-        return html([HEADS, *shortened(self._rows(), SHOWN)], self._closing())
+        tables = ([SUMMARY, *self.summary()], [HEADS, *shortened(self._rows(), SHOWN)]) if self.runs else ()
+        return html(*tables, self._closing())
+
+    def summary(self) -> list[tuple[str, str, str, str]]:
+        """A row for each kernel, the slowest first: microseconds of all its runs, their share, their number, its
+        name."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            found.setdefault(run.kernel, []).append(run.us or 0.0)
+        total = sum(map(sum, found.values())) or 1.0
+        rows = sorted(found.items(), key=lambda item: -sum(item[1]))
+        return [(f"{sum(us):.1f}", f"{100 * sum(us) / total:.0f} %", str(len(us)), name) for name, us in rows]
 
     def _rows(self) -> list[tuple[str, ...]]:
         """One row per kernel, and a row of a single cell wherever a new plan begins."""
@@ -150,3 +164,8 @@ class Trace:
         inside = sum(run.us or 0.0 for run in self.runs)
         where = ", ".join(dict.fromkeys(run.device for run in self.runs)) or "no device"
         return f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in total"
+
+
+def _line(row: tuple[str, ...]) -> str:
+    """A row of a table as text."""
+    return f"{row[0]:>9s} {row[1]:>10s} {row[2]:>12s}  {row[3]}" if len(row) == 4 else "".join(row)

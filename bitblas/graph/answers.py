@@ -25,9 +25,19 @@ SHOWN = 10  # rows of a table in a notebook
 class Values(Mapping[Hashable, Any]):
     """A value for each vertex that has one, as a mapping from names: `levels["Anna"]`, `dict(levels)`.
 
-    graph: the graph of the vertices. vector: the Vector of the values. vertices: whether the values are vertices
-    (parents, representatives of components), which are returned by name too. absent: the text of the KeyError for a
-    vertex without a value. classes: whether values are only class labels (communities, colors), for plots.
+    Parameters
+    ----------
+    graph
+        The graph of the vertices.
+    vector
+        The Vector of the values.
+    vertices : optional
+        Whether the values are vertices (parents, representatives of components), which are returned by
+        name too.
+    absent : optional
+        The text of the KeyError for a vertex without a value.
+    classes : optional
+        Whether values are only class labels (communities, colors), for plots.
     """
 
     __slots__ = ("_entries", "absent", "classes", "graph", "vector", "vertices")
@@ -93,7 +103,15 @@ class Values(Mapping[Hashable, Any]):
         return self._first(-1, count)
 
     def max(self) -> int | float:
-        """The largest value. InvalidValue without values, TypeError if values are vertices; also below."""
+        """The largest value.
+
+        Raises
+        ------
+        InvalidValue
+            Without values.
+        TypeError
+            If values are vertices; also below.
+        """
         return self._numbers().max().item()
 
     def min(self) -> int | float:
@@ -128,7 +146,12 @@ class Values(Mapping[Hashable, Any]):
 
     def way(self, label: Hashable) -> list[Hashable]:
         """The names on the path from the source to a vertex; for values that are parents (bfs_parents, sssp_tree).
-        InvalidValue if there is no path."""
+
+        Raises
+        ------
+        InvalidValue
+            If there is no path.
+        """
         parents = dict(zip(*(part.tolist() for part in self.entries)))
         way = [self.graph.vertex(label)]
         if way[0] not in parents:
@@ -151,21 +174,39 @@ class Values(Mapping[Hashable, Any]):
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
     def clustering(self) -> Clustering:
-        """The vertices that share a value as a Clustering, with the methods of igraph's VertexClustering: membership,
-        sizes, modularity, subgraphs, compare_to. InvalidValue if a vertex has no value."""
+        """The vertices that share a value as a Clustering, with the methods of igraph's VertexClustering:
+        membership, sizes, modularity, subgraphs, compare_to.
+
+        Raises
+        ------
+        InvalidValue
+            If a vertex has no value.
+        """
         from .clustering import Clustering
 
         return Clustering.of(self)
 
     def to_dataframe(self, name: str = "value") -> Any:
-        """A pandas DataFrame with the columns vertex and value (or `name`). ImportError without pandas."""
+        """A pandas DataFrame with the columns vertex and value (or `name`).
+
+        Raises
+        ------
+        ImportError
+            Without pandas.
+        """
         pandas = extras.load("pandas", "to_dataframe")
         _, values = self.entries
         value = [self._value(x) for x in values.tolist()] if self.vertices else values
         return pandas.DataFrame({"vertex": list(self), name: value})
 
     def to_series(self, name: str = "value") -> Any:
-        """A pandas Series of the values, indexed by the names. ImportError without pandas."""
+        """A pandas Series of the values, indexed by the names.
+
+        Raises
+        ------
+        ImportError
+            Without pandas.
+        """
         return self.to_dataframe().set_index("vertex")["value"].rename(name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:

@@ -21,7 +21,10 @@ class Clustering(Sequence[list[Hashable]]):
     """Communities of a graph, the largest first (ties: that of the smallest vertex). `clusters[k]` lists the names of
     community k; `len(clusters)` is their number, iteration gives one list after the other.
 
-    graph: the graph. membership: INT64 array, the community of each vertex by number.
+    Parameters
+    ----------
+    graph
+        The graph. membership: INT64 array, the community of each vertex by number.
     """
 
     __slots__ = ("graph", "membership")
@@ -34,7 +37,13 @@ class Clustering(Sequence[list[Hashable]]):
 
     @classmethod
     def of(cls, values: Values) -> Clustering:
-        """From a value for each vertex, equal in a community. InvalidValue if a vertex has none."""
+        """From a value for each vertex, equal in a community.
+
+        Raises
+        ------
+        InvalidValue
+            If a vertex has none.
+        """
         index, labels = values.entries
         if len(index) != len(values.graph):
             raise InvalidValue(
@@ -88,14 +97,26 @@ class Clustering(Sequence[list[Hashable]]):
         return [self.graph.subgraph(names) for names in self]
 
     def giant(self) -> Graph:
-        """The graph of the largest community. InvalidValue without vertices."""
+        """The graph of the largest community.
+
+        Raises
+        ------
+        InvalidValue
+            Without vertices.
+        """
         if not self.n:
             raise InvalidValue("clustering: expected a vertex, got none")
         return self.subgraph(0)
 
     def cluster_graph(self, dup_op: str = "plus") -> Graph:
-        """The graph whose vertices are the communities, without the edges inside of them. dup_op: combines the weights
-        of the edges between two communities (of an undirected graph, each edge once); a pattern counts edges."""
+        """The graph whose vertices are the communities, without the edges inside of them.
+
+        Parameters
+        ----------
+        dup_op : optional
+            Combines the weights of the edges between two communities (of an undirected graph, each edge
+            once); a pattern counts edges.
+        """
         import bitblas as gb
 
         from ..io.build import host_coo
@@ -112,10 +133,22 @@ class Clustering(Sequence[list[Hashable]]):
     def compare_to(self, other: Clustering | Sequence[int], method: str = "vi") -> float:
         """The distance or similarity of two partitions of the same vertices.
 
-        other: a Clustering, or the community of each vertex. method: "vi" (variation of information, in nats), "nmi"
-        (mutual information divided by the mean of both entropies), "rand", "adjusted_rand". Raises ValueError (method),
-        DimensionMismatch.
+        Parameters
+        ----------
+        other
+            A Clustering, or the community of each vertex.
+        method : optional
+            "vi" (variation of information, in nats), "nmi" (mutual information divided by the mean of both
+            entropies), "rand", "adjusted_rand".
 
+        Raises
+        ------
+        ValueError
+            method.
+        DimensionMismatch
+
+        Notes
+        -----
         Meila: Comparing clusterings by the variation of information. COLT 2003. Hubert, Arabie: Comparing partitions.
         Journal of Classification 2 (1985).
         """
@@ -130,7 +163,13 @@ class Clustering(Sequence[list[Hashable]]):
         return _compared(method, self.n, both, np.bincount(self.membership), np.bincount(second))
 
     def to_igraph(self) -> Any:
-        """An igraph.VertexClustering of `graph.to_igraph()`. ImportError without igraph."""
+        """An igraph.VertexClustering of `graph.to_igraph()`.
+
+        Raises
+        ------
+        ImportError
+            Without igraph.
+        """
         igraph = extras.load("igraph", "to_igraph")
         return igraph.VertexClustering(self.graph.to_igraph(), self.membership.tolist())
 

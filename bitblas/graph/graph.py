@@ -43,13 +43,22 @@ def _options() -> list[str]:
 class Graph(Methods, metaclass=methods.Named):
     """A graph whose vertices have names.
 
-    matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. A Matrix
-    from a file may be rectangular; then there are no names. labels: labels[k] is the name of vertex k: distinct
-    hashable objects (1, 1.0 and True are equal), none of them None or NaN; None: vertices are numbers. directed:
-    whether edges have a direction; False: each edge is an entry in both directions, which is not checked; None:
-    detected from the matrix at first use. attributes: further values of the edges, by name, each a Matrix of the same
-    shape.
+    Parameters
+    ----------
+    matrix
+        The adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the
+        weight. A Matrix from a file may be rectangular; then there are no names.
+    labels : optional
+        labels[k] is the name of vertex k: distinct hashable objects (1, 1.0 and True are equal), none
+        of them None or NaN; None: vertices are numbers.
+    directed : optional
+        Whether edges have a direction; False: each edge is an entry in both directions, which is not
+        checked; None: detected from the matrix at first use.
+    attributes : optional
+        Further values of the edges, by name, each a Matrix of the same shape.
 
+    Notes
+    -----
     Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices are
     passed and returned by name: see `Values`. Algorithms for undirected graphs ignore edge directions, as in
     `g.to_undirected()`, and warn.
@@ -104,10 +113,15 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def from_edges(cls, edges: Iterable[Sequence[Any]], *, directed: bool | None = None, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight. Vertices are integers from 0, or names (strings, or any
-        hashable objects of one type: coordinates, dates). Other options are those of `from_table`: directed=False makes
-        each edge undirected, dup_op="plus" adds the weights of duplicate edges. InvalidValue for rows of different
-        length or vertices of different types."""
+        """From pairs of vertices, or triples with a weight. Vertices are integers from 0, or names (strings,
+        or any hashable objects of one type: coordinates, dates). Other options are those of `from_table`:
+        directed=False makes each edge undirected, dup_op="plus" adds the weights of duplicate edges.
+
+        Raises
+        ------
+        InvalidValue
+            For rows of different length or vertices of different types.
+        """
         if isinstance(edges, str | os.PathLike):
             raise TypeError(
                 f"edges: expected pairs, or triples with a weight, got {edges!r}. Hint: Graph.read reads a file"
@@ -139,9 +153,13 @@ class Graph(Methods, metaclass=methods.Named):
     ) -> Graph:
         """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, with one row per edge.
 
-        attributes: columns of numbers that become attributes of the edges. directed: False: each row is an undirected
-        edge; None: True, with a warning if every edge is present in both directions. Other options and exceptions are
-        those of `bitblas.io.from_table`.
+        Parameters
+        ----------
+        attributes : optional
+            Columns of numbers that become attributes of the edges.
+        directed : optional
+            False: each row is an undirected edge; None: True, with a warning if every edge is present in
+            both directions. Other options and exceptions are those of `bitblas.io.from_table`.
         """
         attributes = list(attributes)
         validation.check_options("from_table", options, _options())
@@ -159,8 +177,16 @@ class Graph(Methods, metaclass=methods.Named):
     def from_networkx(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From a NetworkX graph, whose nodes become the names. attributes: numeric edge attributes. options: those of
-        `bitblas.io.from_networkx`, but parallel edges raise unless dup_op="min" .. combines them."""
+        """From a NetworkX graph, whose nodes become the names.
+
+        Parameters
+        ----------
+        attributes : optional
+            Numeric edge attributes.
+        options
+            Those of `bitblas.io.from_networkx`, but parallel edges raise unless dup_op="min" .. combines
+            them.
+        """
         options.setdefault("dup_op", None)
         labels: list[Hashable] | None = None if list(G) == list(range(len(G))) else list(G)
         more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
@@ -202,7 +228,13 @@ class Graph(Methods, metaclass=methods.Named):
         return range(self.matrix.nrows) if self.labels is None else self.labels[: self.matrix.nrows]
 
     def vertex(self, label: Any) -> int:
-        """The number of a vertex, given its label, or its number if there are no labels. InvalidValue for others."""
+        """The number of a vertex, given its label, or its number if there are no labels.
+
+        Raises
+        ------
+        InvalidValue
+            For others.
+        """
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
@@ -229,8 +261,15 @@ class Graph(Methods, metaclass=methods.Named):
         return next(known, None)
 
     def label(self, vertex: int) -> Any:
-        """The name of a vertex, given its number: its label, or the number if there are no labels. IndexOutOfBound for
-        a number out of range, TypeError unless it is an integer."""
+        """The name of a vertex, given its number: its label, or the number if there are no labels.
+
+        Raises
+        ------
+        IndexOutOfBound
+            For a number out of range.
+        TypeError
+            Unless it is an integer.
+        """
         if isinstance(vertex, bool | np.bool_) or not hasattr(vertex, "__index__"):
             known = f". Hint: vertex({vertex!r}) is the number of that name" if vertex in self else ""
             raise TypeError(f"vertex: expected the number of a vertex, got {vertex!r}{known}")
@@ -251,7 +290,13 @@ class Graph(Methods, metaclass=methods.Named):
         return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
     def has_edge(self, source: Hashable, target: Hashable) -> bool:
-        """Whether there is an edge from one vertex to another. InvalidValue for an unknown vertex."""
+        """Whether there is an edge from one vertex to another.
+
+        Raises
+        ------
+        InvalidValue
+            For an unknown vertex.
+        """
         return self.matrix.get(self.vertex(source), self.vertex(target)) is not None
 
     def number_of_edges(self) -> int:
@@ -271,22 +316,47 @@ class Graph(Methods, metaclass=methods.Named):
         return (1 if self.directed else 2) * self.number_of_edges() / (n * (n - 1)) if n > 1 else 0.0
 
     def degree(self, *, weighted: bool = False) -> Values:
-        """The degree of each vertex, in and out; a self loop counts twice. weighted: the sum of the weights."""
+        """The degree of each vertex, in and out; a self loop counts twice.
+
+        Parameters
+        ----------
+        weighted : optional
+            The sum of the weights.
+        """
         return edges.degrees(self, out=True, into=True, weighted=weighted)
 
     def in_degree(self, *, weighted: bool = False) -> Values:
-        """The number of edges that end at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
+        """The number of edges that end at each vertex; undirected: as `degree`.
+
+        Parameters
+        ----------
+        weighted : optional
+            The sum of the weights.
+        """
         return edges.degrees(self, out=not self.directed, into=True, weighted=weighted)
 
     def out_degree(self, *, weighted: bool = False) -> Values:
-        """The number of edges that begin at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
+        """The number of edges that begin at each vertex; undirected: as `degree`.
+
+        Parameters
+        ----------
+        weighted : optional
+            The sum of the weights.
+        """
         return edges.degrees(self, out=True, into=not self.directed, weighted=weighted)
 
     def path(self, source: Hashable, target: Hashable, *, weighted: bool | None = None) -> list[Hashable]:
         """The names on a shortest path from one vertex to another, both included.
 
-        weighted: True: the least sum of weights; False: the fewest edges; None: by weights if edges have weights.
-        Raises InvalidValue if target cannot be reached, and for an unknown vertex.
+        Parameters
+        ----------
+        weighted : optional
+            True: the least sum of weights; False: the fewest edges; None: by weights if edges have weights.
+
+        Raises
+        ------
+        InvalidValue
+            If target cannot be reached, and for an unknown vertex.
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
@@ -294,18 +364,31 @@ class Graph(Methods, metaclass=methods.Named):
         return (self.sssp_tree(source, targets=target)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
-        """The same graph with another edge attribute as the weight. InvalidValue for an unknown attribute.
+        """The same graph with another edge attribute as the weight.
 
-        Edges without the attribute are left out."""
+        Raises
+        ------
+        InvalidValue
+            For an unknown attribute.
+
+        Notes
+        -----
+        Edges without the attribute are left out.
+        """
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
             raise InvalidValue(f"attribute: {known}, got {attribute!r}. Hint: from_table(.., attributes=[..])")
         return Graph._of_names(self.attributes[attribute], self.labels, directed=self.directed)
 
     def isequal(self, other: Graph, *, check_dtype: bool = False) -> bool:
-        """Whether both graphs have the same vertices by name, in any order, the same edges with equal weights and
-        attributes, and both or neither have directions. check_dtype: whether types of weights count. TypeError unless
-        other is a Graph."""
+        """Whether both graphs have the same vertices by name, in any order, the same edges with equal weights
+        and attributes, and both or neither have directions.
+
+        Parameters
+        ----------
+        check_dtype : optional
+            Whether types of weights count. TypeError unless other is a Graph.
+        """
         if not isinstance(other, Graph):
             raise TypeError(f"other: expected a Graph, got {validation.described(other)}")
         if self.matrix.shape != other.matrix.shape or self.attributes.keys() != other.attributes.keys():
@@ -335,8 +418,13 @@ class Graph(Methods, metaclass=methods.Named):
         return Graph._of_names(part(self.matrix), names, directed=self.directed, attributes=more)
 
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
-        """The same edges over these vertices, some of which may have no edges. InvalidValue if a vertex of the graph is
-        missing or a name occurs twice."""
+        """The same edges over these vertices, some of which may have no edges.
+
+        Raises
+        ------
+        InvalidValue
+            If a vertex of the graph is missing or a name occurs twice.
+        """
         labels = validation.different_names("names", names)
         number = {name: k for k, name in enumerate(labels)}
         absent = [name for name in self.vertices if name not in number]
@@ -353,10 +441,15 @@ class Graph(Methods, metaclass=methods.Named):
         return Graph._of_names(placed(self.matrix), labels, directed=self.directed, attributes=more)
 
     def to_undirected(self, dup_op: DupOp | None = None) -> Graph:
-        """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
-        ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex that comes first.
-        Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
-        the values, and for a sum beyond 64 bits."""
+        """The same graph with each edge in both directions. Of two different values the smaller is kept, or
+        dup_op ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex
+        that comes first. Sums and products of small integers are INT64.
+
+        Raises
+        ------
+        InvalidValue
+            For a dup_op that is unknown or undefined for the values, and for a sum beyond 64 bits.
+        """
         A, more = self.matrix, self.attributes
         # directed=False alone does not guarantee that each edge is present in both directions
         if self._directed is False and A.nrows == A.ncols and all(map(edges.is_symmetric, (A, *more.values()))):
@@ -368,9 +461,16 @@ class Graph(Methods, metaclass=methods.Named):
     # ---- to other things ----
 
     def to_dataframe(self, source: str = "source", target: str = "target", weight: str | None = "weight") -> Any:
-        """A pandas DataFrame with one row per edge (undirected edges once), these column names (weight None: omitted),
-        and the attributes. See also `bitblas.io.to_polars` and `to_arrow`. Raises InvalidValue for a duplicate column
-        name, ImportError without pandas."""
+        """A pandas DataFrame with one row per edge (undirected edges once), these column names (weight None:
+        omitted), and the attributes. See also `bitblas.io.to_polars` and `to_arrow`.
+
+        Raises
+        ------
+        InvalidValue
+            For a duplicate column name.
+        ImportError
+            Without pandas.
+        """
         pandas = extras.load("pandas", "to_dataframe")
         names = [source, target, *([] if weight is None else [weight]), *self.attributes]
         if len(set(names)) < len(names):
@@ -400,7 +500,13 @@ class Graph(Methods, metaclass=methods.Named):
         return made
 
     def to_igraph(self) -> Any:
-        """An igraph.Graph with the names, and the weights if edges have weights. ImportError without igraph."""
+        """An igraph.Graph with the names, and the weights if edges have weights.
+
+        Raises
+        ------
+        ImportError
+            Without igraph.
+        """
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import foreign_names
 from ..exceptions import GraphblasException, InvalidValue, warn
-from . import edges, validation
+from . import documentation, edges, validation
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 Method = Callable[..., Any]
 SHORT = {"bfs": "bfs_levels"}
-METHOD_NOTE = """As a method of a Graph: A is its matrix. Vertices are passed by name, `source="Anna"`, and returned by
-name: a Vector becomes `Values`, a mapping from names, a Matrix of the same vertices a Graph, and a Matrix with a row
-for each source a dictionary of Values. Such a Graph is undirected, with each pair of vertices once, if this one is or
-if its directions are ignored; the best of each vertex (top), pairs given in one direction, flows and samples are
-directed.
-personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Values; pairs may be a list of pairs of
-names. weighted is True or False: `by("lanes")` is the graph with another weight."""
 
 
 @functools.cache
@@ -107,7 +100,7 @@ def of_class(name: str) -> Method:
         return tuple(add_names(graph, kind, part, call) for kind, part in zip(facts.answer, answer, strict=True))
 
     # The signature for inspect and help: the graph takes the place of its matrix.
-    method_of_graph.__doc__ = f"{inspect.getdoc(program)}\n\n{METHOD_NOTE}"
+    method_of_graph.__doc__ = documentation.of_method(program)
     first, *others = signature.parameters.values()
     vars(method_of_graph)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
     return method_of_graph

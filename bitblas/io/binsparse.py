@@ -209,9 +209,23 @@ def read_binsparse(
     """Read a Matrix or a Vector from a Binsparse HDF5 file (.bsp.h5), of any predefined format and structure; dense
     ones have an entry everywhere.
 
-    source: a path, or a file open for binary reading. group: of the HDF5 file. The dtype is that of the file, or
-    ``dtype``. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is not such a file, or
-    has arrays that do not fit, a custom format, or a fill value other than 0; OutOfMemory; ImportError without h5py.
+    Parameters
+    ----------
+    source
+        A path, or a file open for binary reading.
+    group : optional
+        Of the HDF5 file. The dtype is that of the file, or ``dtype``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InvalidValue
+        With its name, if it is not such a file, or has arrays that do not fit, a custom format, or a
+        fill value other than 0.
+    OutOfMemory
+    ImportError
+        Without h5py.
     """
     h5py = extras.load("h5py", "a Binsparse file")
     place = name_of(source)
@@ -242,10 +256,25 @@ def write_binsparse(
 ) -> None:
     """Write a Matrix or a Vector (CVEC) as a Binsparse HDF5 file; equal values are stored once.
 
-    target: a path (the file is written atomically) or a file open for binary writing. layout: CSR, CSC, DCSR, DCSC, COO
-    or COOC. group: of the HDF5 file. version: "0.1", as the specification has it, or "0.1.0", which the package
-    `binsparse` 0.1 requires. Raises InvalidValue for another layout or version, or values of a user-defined type;
-    OSError if the file cannot be written; ImportError without h5py.
+    Parameters
+    ----------
+    target
+        A path (the file is written atomically) or a file open for binary writing.
+    layout : optional
+        CSR, CSC, DCSR, DCSC, COO or COOC.
+    group : optional
+        Of the HDF5 file.
+    version : optional
+        "0.1", as the specification has it, or "0.1.0", which the package `binsparse` 0.1 requires.
+
+    Raises
+    ------
+    InvalidValue
+        For another layout or version, or values of a user-defined type.
+    OSError
+        If the file cannot be written.
+    ImportError
+        Without h5py.
     """
     if not _VERSIONS.fullmatch(version):
         raise InvalidValue(f"version: expected '0.1' or '0.1.0', got {version!r}")
@@ -322,9 +351,19 @@ def from_binsparse(
 ) -> Matrix | Vector:
     """A Matrix or a Vector from an object with `__binsparse__`: experimental, as the protocol is a draft.
 
-    x: has `__binsparse_descriptor__()`, a descriptor, and `__binsparse__()`, its arrays by name; or only
-    `__binsparse__()`, which returns both (PyData Sparse). Arrays are in host memory, or CuPy's. Raises TypeError for
-    another object, InvalidValue as `read_binsparse`.
+    Parameters
+    ----------
+    x
+        Has `__binsparse_descriptor__()`, a descriptor, and `__binsparse__()`, its arrays by name; or
+        only `__binsparse__()`, which returns both (PyData Sparse). Arrays are in host memory, or
+        CuPy's.
+
+    Raises
+    ------
+    TypeError
+        For another object.
+    InvalidValue
+        As `read_binsparse`.
     """
     if not hasattr(x, "__binsparse__"):
         raise TypeError(f"x: expected an object with __binsparse__, got {type(x).__module__}.{type(x).__qualname__}")

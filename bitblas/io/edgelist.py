@@ -59,9 +59,23 @@ def read_edgelist(
 ) -> Graph:
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
-    source: a path (plain, gzip or bzip2) or an open file, binary or text. A line is ``from to`` or ``from to weight``;
-    blank lines, and lines that start with # or %, are skipped.
+    Parameters
+    ----------
+    source
+        A path (plain, gzip or bzip2) or an open file, binary or text. A line is ``from to`` or ``from
+        to weight``; blank lines, and lines that start with # or %, are skipped.
 
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InvalidValue
+        With file and line, for a line that is not an edge, has NaN as its weight or is longer than 1
+        MiB.
+    OutOfMemory
+
+    Notes
+    -----
     delimiter: one character; None: a comma for .csv, a tab for .tsv, otherwise any blanks.
     decimal: the decimal mark of weights: "," reads 3,14 and refuses 3.14. If the comma also separates the columns,
         quote such weights.
@@ -86,9 +100,6 @@ def read_edgelist(
     read with "FP64", rounded. Duplicate edges in one direction count once without weights. With weights they require
     ``dup_op`` ("plus", "min", "max", "first", ..), which also combines both directions of directed=False. ``progress``
     and ``chunked`` are those of `mmread`; ``device``, ``format``, ``tile`` and ``packed`` those of ``Matrix.from_coo``.
-
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is not an edge, has
-    NaN as its weight or is longer than 1 MiB; OutOfMemory.
     """
     numbering, directed = Numbering(base, size, labels), validation.flag("directed", directed)
     first = numbering.first
@@ -196,15 +207,34 @@ def write_edgelist(
 ) -> None:
     """Write the entries of a square Matrix as lines ``from to`` or ``from to weight``, by row, then column.
 
-    target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.
-    delimiter: as in `read_edgelist`; blanks are written as one space. header: whether to write a first line of
-    ``source``, ``target`` and ``weight``. decimal: the decimal mark of weights. labels: a name for each vertex, written
-    instead of its number, in quotes if it contains the delimiter. weights: whether to write values; None: unless all
-    are True. Floats are written so that the same numbers are read back. directed: False: one line for an edge and its
-    mirror image; the matrix must be symmetric.
+    Parameters
+    ----------
+    target
+        A path (``.gz`` is compressed; the file is written atomically) or a file open for binary
+        writing.
+    delimiter : optional
+        As in `read_edgelist`; blanks are written as one space.
+    header : optional
+        Whether to write a first line of ``source``, ``target`` and ``weight``.
+    decimal : optional
+        The decimal mark of weights.
+    labels : optional
+        A name for each vertex, written instead of its number, in quotes if it contains the delimiter.
+    weights : optional
+        Whether to write values; None: unless all are True. Floats are written so that the same numbers
+        are read back.
+    directed : optional
+        False: one line for an edge and its mirror image; the matrix must be symmetric.
 
-    Raises DimensionMismatch if the matrix is not square; InvalidValue for directed=False with a matrix that is not
-    symmetric, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
+    Raises
+    ------
+    DimensionMismatch
+        If the matrix is not square.
+    InvalidValue
+        For directed=False with a matrix that is not symmetric, labels that could not be read back, NaN,
+        base or delimiter.
+    OSError
+        If the file cannot be written.
     """
     rows, cols, values, shape = columns_of(matrix)
     if shape[0] != shape[1] or not hasattr(matrix, "nrows"):
@@ -276,12 +306,25 @@ def read_sif(
 ) -> Graph:
     """Read a Cytoscape file: a Graph with the vertex names of the file, without weights.
 
-    source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``,
-    separated by tabs if the file contains any, otherwise by blanks. relations: those to read, None: all; all vertices
-    of the file are kept. directed: False: edges go both ways; None: from the first name of a line to the others, with a
-    warning if every edge is present in both directions. storage: as in Matrix.from_coo.
+    Parameters
+    ----------
+    source
+        A path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name
+        ..``, separated by tabs if the file contains any, otherwise by blanks.
+    relations : optional
+        Those to read, None: all; all vertices of the file are kept.
+    directed : optional
+        False: edges go both ways; None: from the first name of a line to the others, with a warning if
+        every edge is present in both directions.
+    storage
+        As in Matrix.from_coo.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InvalidValue
+        With file and line, for a line of two fields.
     """
     directed = validation.flag("directed", directed)
     if isinstance(relations, str):

@@ -197,8 +197,13 @@ _FOREIGN_OPTIONS = {
 
 
 def file_format_of(source: object, given: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The format of a file to read: as given, otherwise by its suffix, ignoring .gz, .bz2 and .xz. more: additional
-    suffixes. InvalidValue for an unknown one."""
+    """The format of a file to read: as given, otherwise by its suffix, ignoring .gz, .bz2 and .xz.
+
+    Parameters
+    ----------
+    more : optional
+        Additional suffixes. InvalidValue for an unknown one.
+    """
     if given is None:
         refuse_packed(name_of(source))
     return _format_of(source, given, more)
@@ -262,12 +267,18 @@ def output_format_of(target: object, file_format: str | None = None, more: Mappi
 def read(source: Input, /, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any format: a Graph of the matrix and the vertex labels, if there are any.
 
-    file_format: one of `FILE_FORMATS`; None: by the suffix. options: those of `mmread`, `read_npz`, `read_edgelist`,
-    `read_parquet`, `read_sif`, `read_binsparse`, `read_metis`, `read_dimacs`, or of `Matrix.load`, whose documentation
-    lists what is raised; a file of bitblas is verified. directed: for every format; False: each edge counts in both
-    directions, with the smaller weight, or both combined by dup_op. None: as the file states (a symmetric Matrix Market
-    file, METIS, or a file that `Graph.write` wrote as npz, parquet or bitblas), otherwise True, with a warning if every
-    edge is present in both directions with the same weight. TypeError for an option that the format does not have.
+    Parameters
+    ----------
+    file_format : optional
+        One of `FILE_FORMATS`; None: by the suffix.
+    options
+        Those of `mmread`, `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, `read_binsparse`,
+        `read_metis`, `read_dimacs`, or of `Matrix.load`, whose documentation lists what is raised; a
+        file of bitblas is verified. directed: for every format; False: each edge counts in both
+        directions, with the smaller weight, or both combined by dup_op. None: as the file states (a
+        symmetric Matrix Market file, METIS, or a file that `Graph.write` wrote as npz, parquet or
+        bitblas), otherwise True, with a warning if every edge is present in both directions with the
+        same weight. TypeError for an option that the format does not have.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
@@ -333,12 +344,16 @@ def write(
     labels: Sequence[Hashable] | None = None,
     **options: Any,
 ) -> None:
-    """Write a Matrix to a file of any format, chosen as in `read`. labels: vertex names for an edge list, a table or a
-    file in bitblas' own format.
+    """Write a Matrix to a file of any format, chosen as in `read`.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet`, `write_binsparse`,
-    `write_metis` or `write_edgelist`, whose documentation lists what is raised. `Graph.write` also stores whether the
-    graph is directed.
+    Parameters
+    ----------
+    labels : optional
+        Vertex names for an edge list, a table or a file in bitblas' own format.
+    options
+        Those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet`,
+        `write_binsparse`, `write_metis` or `write_edgelist`, whose documentation lists what is raised.
+        `Graph.write` also stores whether the graph is directed.
     """
     kind = output_format_of(target, file_format)
     if kind in DELIMITERS:

@@ -53,9 +53,17 @@ def from_scipy_sparse(
 ) -> Matrix:
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
-    If all values are equal, the Matrix is iso-valued. ``dup_op`` combines duplicate entries, which raise without it;
-    sums and products of small integers are INT64. ValueError for a dtype without a counterpart in GraphBLAS (float16),
-    InvalidValue for a sum beyond 64 bits.
+    Raises
+    ------
+    ValueError
+        For a dtype without a counterpart in GraphBLAS (float16).
+    InvalidValue
+        For a sum beyond 64 bits.
+
+    Notes
+    -----
+    If all values are equal, the Matrix is iso-valued. ``dup_op`` combines duplicate entries, which
+    raise without it; sums and products of small integers are INT64.
     """
     coo = A.tocoo()
     check_dup_op(dup_op)
@@ -69,7 +77,10 @@ def to_scipy_sparse(A: Coordinates, format: str = "csr") -> Any:
     """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros are kept. A Vector becomes one
     row; as csc, one column.
 
-    format: bsr, csr, csc, coo, lil, dia or dok; ValueError for any other.
+    Parameters
+    ----------
+    format : optional
+        bsr, csr, csc, coo, lil, dia or dok; ValueError for any other.
     """
     from scipy.sparse import coo_array
 
@@ -131,13 +142,26 @@ def from_networkx(
 ) -> Matrix:
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
-    An edge has the value of its attribute ``weight``, or 1 without the attribute or if weight is None; an undirected
-    edge is an entry in both directions. dup_op: combines parallel edges ("plus", as in NetworkX's matrices, "min",
-    "first", ..); None: InvalidValue. dtype: by default INT64 for integers (UINT64 from 2**63 on), otherwise NumPy's
-    choice.
+    Parameters
+    ----------
+    dup_op : optional
+        Combines parallel edges ("plus", as in NetworkX's matrices, "min", "first", ..); None:
+        InvalidValue.
+    dtype : optional
+        By default INT64 for integers (UINT64 from 2**63 on), otherwise NumPy's choice.
 
-    Raises InvalidValue for a node list with duplicates or nodes that are not in G, for a weight (other than the
-    default) that no edge has, and for values or sums that do not fit the dtype; ImportError without NetworkX.
+    Raises
+    ------
+    InvalidValue
+        For a node list with duplicates or nodes that are not in G, for a weight (other than the
+        default) that no edge has, and for values or sums that do not fit the dtype.
+    ImportError
+        Without NetworkX.
+
+    Notes
+    -----
+    An edge has the value of its attribute ``weight``, or 1 without the attribute or if weight is None;
+    an undirected edge is an entry in both directions.
     """
     extras.load("networkx", "from_networkx")
     kind = None if dtype is None else lookup_dtype(dtype)
@@ -187,10 +211,18 @@ def _weights(weights: list[Any], attribute: str | None, kind: DataType | None) -
 def to_networkx(m: Matrix | TransposedMatrix, edge_attribute: str | None = "weight") -> Any:
     """A networkx.DiGraph with the nodes 0 .. n-1 and an edge for each entry of a square Matrix.
 
-    edge_attribute: the attribute for the value, a Python number; None: no attribute. All n vertices become nodes,
-    including those without edges (python-graphblas omits these).
+    Parameters
+    ----------
+    edge_attribute : optional
+        The attribute for the value, a Python number; None: no attribute. All n vertices become nodes,
+        including those without edges (python-graphblas omits these).
 
-    Raises DimensionMismatch if m is not square; ImportError without NetworkX.
+    Raises
+    ------
+    DimensionMismatch
+        If m is not square.
+    ImportError
+        Without NetworkX.
     """
     networkx = extras.load("networkx", "to_networkx")
     if m.nrows != m.ncols:
@@ -218,9 +250,14 @@ def from_igraph(
 ) -> Graph:
     """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
 
-    weight: the edge attribute with the values; without it, or with None, every edge has the value 1. An undirected edge
-    is an entry in both directions. dup_op: combines parallel edges, by their sum as in `from_networkx`; None:
-    InvalidValue. InvalidValue also for two vertices of one name, and if only some vertices have a name.
+    Parameters
+    ----------
+    weight : optional
+        The edge attribute with the values; without it, or with None, every edge has the value 1. An
+        undirected edge is an entry in both directions.
+    dup_op : optional
+        Combines parallel edges, by their sum as in `from_networkx`; None: InvalidValue. InvalidValue
+        also for two vertices of one name, and if only some vertices have a name.
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
@@ -248,8 +285,19 @@ def from_igraph(
 def to_igraph(A: Matrix | TransposedMatrix | Graph, weight: str | None = "weight", *, directed: bool = True) -> Any:
     """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels become the names.
 
-    weight: the edge attribute for the values; None, or a Graph without weights: no attribute. directed: False: each
-    edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
+    Parameters
+    ----------
+    weight : optional
+        The edge attribute for the values; None, or a Graph without weights: no attribute.
+    directed : optional
+        False: each edge once, from the upper triangle.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    ImportError
+        Without igraph.
     """
     igraph = extras.load("igraph", "to_igraph")
     graph = A if isinstance(A, Graph) else None

@@ -339,9 +339,30 @@ def mmread(
 ) -> Matrix:
     """Read a Matrix Market file into a Matrix.
 
-    source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex
-    and pattern; general, symmetric, skew-symmetric and hermitian (these are expanded).
+    Parameters
+    ----------
+    source
+        A path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real,
+        integer, complex and pattern; general, symmetric, skew-symmetric and hermitian (these are
+        expanded).
+    chunked : optional
+        Read the file twice, one block at a time (`Matrix.from_chunks`); None: if the entries do not fit
+        at once. Chunked reading requires a path.
+    progress : optional
+        Whether to show a progress line on stderr; None: if stderr is a terminal, after one second.
+    engine : optional
+        As in python-graphblas, but all engines are the same reader.
 
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InvalidValue
+        With file and line, for a malformed file, a duplicate entry, or a line of more than 1 MiB.
+    OutOfMemory
+
+    Notes
+    -----
     The dtype is BOOL (iso-valued) for a pattern; INT64 for integer (UINT64 if all are 0 or more and one is 2^63 or
     more, and for unsigned-integer), FP64 for real and FC64 for complex; or ``dtype``, in which the values must fit.
     Integers beyond 64 bits can be read with "FP64", rounded. Explicit zeros are entries, and so is every element of an
@@ -349,13 +370,7 @@ def mmread(
     finite elements), as in python-graphblas. ``device``, ``format``, ``tile`` and ``packed`` are those of
     ``Matrix.from_coo``.
 
-    In addition to the result, memory holds the entries once, about 24 bytes each. chunked: read the file twice, one
-    block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path.
-    progress: whether to show a progress line on stderr; None: if stderr is a terminal, after one second. engine: as in
-    python-graphblas, but all engines are the same reader.
-
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a malformed file, a duplicate
-    entry, or a line of more than 1 MiB; OutOfMemory.
+    In addition to the result, memory holds the entries once, about 24 bytes each.
     """
     options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
     return read_with_symmetry(source, engine, options, progress, chunked)[0]
@@ -443,15 +458,30 @@ def mmwrite(
 ) -> None:
     """Write a Matrix, or a Vector as one column, as a Matrix Market coordinate file.
 
-    target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.
-    field: real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1
-    if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real,
-    1 to 17; None: as many as needed to read the same number back. symmetry: general, symmetric, skew-symmetric or
-    hermitian; all but general write the lower triangle; None: detected. Explicit zeros are written. The dtype is not
-    stored: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all engines are SciPy's writer.
+    Parameters
+    ----------
+    target
+        A path (``.gz`` is compressed; the file is written atomically) or a file open for binary
+        writing.
+    field : optional
+        Real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or
+        integers 0 and 1 if an entry is False; integers and complex numbers stay, floats are real.
+    precision : optional
+        Significant digits of a real, 1 to 17; None: as many as needed to read the same number back.
+    symmetry : optional
+        General, symmetric, skew-symmetric or hermitian; all but general write the lower triangle; None:
+        detected. Explicit zeros are written. The dtype is not stored: read with ``mmread(...,
+        dtype=)``.
+    engine : optional
+        As in python-graphblas; all engines are SciPy's writer.
 
-    Raises OSError if the file cannot be written; InvalidValue for another field, symmetry or precision, or for a field
-    or symmetry that the matrix does not have.
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    InvalidValue
+        For another field, symmetry or precision, or for a field or symmetry that the matrix does not
+        have.
     """
     from scipy.io import mmwrite as write
     from scipy.sparse import coo_array

@@ -114,9 +114,20 @@ def read_npz(
 ) -> Matrix:
     """Read a Matrix from a file of scipy.sparse.save_npz, in any of its formats; nothing is unpickled.
 
-    source: a path, or a file open for binary reading. The dtype is that of the file, or ``dtype``. ``dup_op`` combines
-    duplicate entries. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is not such a
-    file or has indices beyond its shape, an unsupported type, or duplicates without dup_op; OutOfMemory.
+    Parameters
+    ----------
+    source
+        A path, or a file open for binary reading. The dtype is that of the file, or ``dtype``.
+        ``dup_op`` combines duplicate entries.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InvalidValue
+        With its name, if it is not such a file or has indices beyond its shape, an unsupported type, or
+        duplicates without dup_op.
+    OutOfMemory
     """
     return read_with_direction(source, MatrixOptions(dup_op, dtype, name, device, format, tile, packed))[0]
 
@@ -229,9 +240,21 @@ def write_npz(
 ) -> None:
     """Write a Matrix in the format of scipy.sparse.save_npz; a Vector as `to_scipy_sparse` converts it.
 
-    target: a path (the file is written atomically) or a file open for binary writing. layout: csr, csc or coo.
-    directed: whether the graph is directed, which `read` restores and SciPy ignores; None: not stated.
-    Raises InvalidValue for another layout; OSError if the file cannot be written.
+    Parameters
+    ----------
+    target
+        A path (the file is written atomically) or a file open for binary writing.
+    layout : optional
+        csr, csc or coo.
+    directed : optional
+        Whether the graph is directed, which `read` restores and SciPy ignores; None: not stated.
+
+    Raises
+    ------
+    InvalidValue
+        For another layout.
+    OSError
+        If the file cannot be written.
     """
     if layout not in _FORMATS:
         raise InvalidValue(f"layout: expected one of {', '.join(_FORMATS)}, got {layout!r}")

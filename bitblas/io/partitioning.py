@@ -53,8 +53,18 @@ def read_metis(
     weights). Weights and sizes of vertices are left out, with a warning. dup_op combines the weights of an edge that is
     listed twice.
 
-    source: a path (plain, gzip, bzip2 or xz) or an open file. Raises OSError if it cannot be opened; InvalidValue, with
-    file and line, if it is not such a file, or not symmetric; OutOfMemory.
+    Parameters
+    ----------
+    source
+        A path (plain, gzip, bzip2 or xz) or an open file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    InvalidValue
+        With file and line, if it is not such a file, or not symmetric.
+    OutOfMemory
     """
     options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
     with open_input(source, progress) as stream:
@@ -146,8 +156,14 @@ def write_metis(target: Output, matrix: Matrix) -> None:
     """Write the Matrix of an undirected graph as a METIS file: without weights if it is a pattern (all True), else with
     integers as weights.
 
-    Raises DimensionMismatch (not square), InvalidValue (not symmetric, self-loops, weights that are not integers above
-    0); OSError if the file cannot be written.
+    Raises
+    ------
+    DimensionMismatch
+        Not square.
+    InvalidValue
+        Not symmetric, self-loops, weights that are not integers above 0.
+    OSError
+        If the file cannot be written.
     """
     rows, cols, values, (n, ncols) = columns_of(matrix)
     if n != ncols or not hasattr(matrix, "nrows"):
@@ -222,10 +238,23 @@ class _EdgeLines:
 def read_dimacs(source: Input, *, directed: bool | None = None, progress: bool | None = None, **options: Any) -> Graph:
     """Read a file of the 9th DIMACS challenge (shortest paths, .gr): a Graph of the arcs with their lengths.
 
-    source: a path (plain, gzip, bzip2 or xz) or an open file. directed: False: every arc goes both ways; None: True.
-    options: dup_op (of parallel arcs), dtype, name and the storage options of `read_edgelist`. Raises OSError if it
-    cannot be opened; InvalidValue, with file and line, for other files, vertices beyond the number that the file
-    states, parallel arcs without dup_op, and another number of arcs; OutOfMemory.
+    Parameters
+    ----------
+    source
+        A path (plain, gzip, bzip2 or xz) or an open file.
+    directed : optional
+        False: every arc goes both ways; None: True.
+    options
+        dup_op (of parallel arcs), dtype, name and the storage options of `read_edgelist`.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    InvalidValue
+        With file and line, for other files, vertices beyond the number that the file states, parallel
+        arcs without dup_op, and another number of arcs.
+    OutOfMemory
     """
     with open_input(source, progress) as stream:
         lines = _EdgeLines(stream)

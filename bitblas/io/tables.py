@@ -60,19 +60,39 @@ def from_table(
     object with `__arrow_c_stream__`, such as a DuckDB relation (read by pyarrow). Of a polars LazyFrame only the named
     columns are collected.
 
-    source, target: the columns of the two ends of each edge: integers from 0 (or base=1), or names (strings, or
-    categories that are strings), which are numbered in order of appearance. A category without a row is not a vertex.
-    weight: the column of values, numbers; None: a pattern. decimal: the decimal mark, "," or ".", if that column may
-    contain numbers as texts. size: the number of vertices; None: one more than the largest number; not for names.
-    labels: True: integers are names too, such as sparse ids (a warning reports them); False: names are refused. base:
-    the number of the first vertex, 0 or 1; None: 0, with a warning if that vertex has no edges. directed: False: every
-    row is an edge in both directions; if both are present with different weights, the smaller is kept; None: True, with
-    a warning if every edge is present in both directions with the same weight. dup_op ("plus", "min", "max", "first",
-    ..) combines the weights of duplicate edges, and then those of both directions.
+    Parameters
+    ----------
+    source, target : optional
+        The columns of the two ends of each edge: integers from 0 (or base=1), or names (strings, or
+        categories that are strings), which are numbered in order of appearance. A category without a
+        row is not a vertex.
+    weight : optional
+        The column of values, numbers; None: a pattern.
+    decimal : optional
+        The decimal mark, "," or ".", if that column may contain numbers as texts.
+    size : optional
+        The number of vertices; None: one more than the largest number; not for names.
+    labels : optional
+        True: integers are names too, such as sparse ids (a warning reports them); False: names are
+        refused.
+    base : optional
+        The number of the first vertex, 0 or 1; None: 0, with a warning if that vertex has no edges.
+    directed : optional
+        False: every row is an edge in both directions; if both are present with different weights, the
+        smaller is kept; None: True, with a warning if every edge is present in both directions with the
+        same weight. dup_op ("plus", "min", "max", "first", ..) combines the weights of duplicate edges,
+        and then those of both directions.
 
-    Integers are read exactly, even in columns of objects. Raises InvalidValue for a column that does not exist, has
-    missing values (None, NaN, NaT, pandas.NA, null) or an unsupported type (decimals, times, bytes), for a vertex out
-    of range, and for duplicate edges with weights in one direction without dup_op.
+    Raises
+    ------
+    InvalidValue
+        For a column that does not exist, has missing values (None, NaN, NaT, pandas.NA, null) or an
+        unsupported type (decimals, times, bytes), for a vertex out of range, and for duplicate edges
+        with weights in one direction without dup_op.
+
+    Notes
+    -----
+    Integers are read exactly, even in columns of objects.
     """
     options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
     columns = source, target, weight
@@ -141,23 +161,46 @@ def graph_of_columns(
 def to_pandas(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """A pandas DataFrame, one row per entry: source, target and weight of a Matrix, vertex and value of a Vector.
 
-    A: Matrix, Vector, or Graph, whose labels are used. labels: names of the vertices instead of their numbers. columns:
-    other column names; two for a Matrix omit the values. Raises InvalidValue for columns that do not fit, ImportError
-    without pandas.
+    Parameters
+    ----------
+    A : Matrix
+        Vector, or Graph, whose labels are used.
+    labels : optional
+        Names of the vertices instead of their numbers.
+    columns : optional
+        Other column names; two for a Matrix omit the values.
+
+    Raises
+    ------
+    InvalidValue
+        For columns that do not fit.
+    ImportError
+        Without pandas.
     """
     return extras.load("pandas", "to_pandas").DataFrame(table_of(A, labels, columns))
 
 
 def to_polars(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a polars DataFrame. Labels must have one type, otherwise InvalidValue. ImportError
-    without polars."""
+    """The same as `to_pandas`, as a polars DataFrame. Labels must have one type, otherwise InvalidValue.
+
+    Raises
+    ------
+    ImportError
+        Without polars.
+    """
     polars = extras.load("polars", "to_polars")
     return _single_typed_table(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
 def to_arrow(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a pyarrow Table, without copying numbers. Labels must have one type, otherwise
-    InvalidValue. ImportError without pyarrow."""
+    """The same as `to_pandas`, as a pyarrow Table, without copying numbers. Labels must have one type,
+    otherwise InvalidValue.
+
+    Raises
+    ------
+    ImportError
+        Without pyarrow.
+    """
     pyarrow = extras.load("pyarrow", "to_arrow")
     return _single_typed_table(table_of(A, labels, columns), "Arrow", pyarrow.table)
 
@@ -226,10 +269,25 @@ def read_parquet(
 ) -> Graph:
     """Read a Graph from the rows of a Parquet file or a folder of such files; other columns are not read.
 
-    source, target, weight, options: as in `from_table`; without a column `weight` the result is a pattern. columns: two
-    or three columns, by name or number, instead of source, target and weight, as in `read_edgelist`. weights: False:
-    none are read. directed: as in `from_table`, but None: as the file states, if `write_parquet` stated it.
-    Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
+    Parameters
+    ----------
+    source, target, weight, options : optional
+        As in `from_table`; without a column `weight` the result is a pattern.
+    columns : optional
+        Two or three columns, by name or number, instead of source, target and weight, as in
+        `read_edgelist`.
+    weights : optional
+        False: none are read.
+    directed : optional
+        As in `from_table`, but None: as the file states, if `write_parquet` stated it.
+
+    Raises
+    ------
+    InvalidValue
+        With the file.
+    OSError
+    ImportError
+        Without pyarrow.
     """
     parquet, name, chosen = load_parquet(), name_of(path), check_columns(columns)
     if chosen is not None and (source, target, weight) != EDGE_COLUMNS:
@@ -276,10 +334,21 @@ def _columns_by_name(name: str, columns: Sequence[str | int], known: list[str]) 
 def write_parquet(
     target: Output, A: Entries, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
 ) -> None:
-    """Write a Matrix as a table of three columns: source, target and weight. labels: names of the vertices. directed:
-    whether the graph is directed, which is written as metadata of the table; None: not stated.
+    """Write a Matrix as a table of three columns: source, target and weight.
 
-    Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
+    Parameters
+    ----------
+    labels : optional
+        Names of the vertices.
+    directed : optional
+        Whether the graph is directed, which is written as metadata of the table; None: not stated.
+
+    Raises
+    ------
+    InvalidValue
+        For labels that do not fit.
+    ImportError
+        Without pyarrow.
     """
     parquet, table = load_parquet(), to_arrow(A, labels)
     if validation.flag("directed", directed) is not None:

@@ -202,10 +202,21 @@ def read_webgraph(
 ) -> Matrix:
     """Read a WebGraph into a Matrix: BOOL, True for each arc; rows are sources.
 
-    source: the base path of the files, or the path of .graph or .properties; both files are needed, .offsets is not.
-    The graph is read in chunks (twice or more, see `Matrix.from_chunks` also for peak memory) directly into `format`.
-    Raises OSError if a file cannot be opened; InvalidValue, with its name, if it is damaged, has labels, is
-    little-endian, or uses codes other than unary, gamma, delta and zeta; OutOfMemory.
+    Parameters
+    ----------
+    source
+        The base path of the files, or the path of .graph or .properties; both files are needed,
+        .offsets is not. The graph is read in chunks (twice or more, see `Matrix.from_chunks` also for
+        peak memory) directly into `format`.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be opened.
+    InvalidValue
+        With its name, if it is damaged, has labels, is little-endian, or uses codes other than unary,
+        gamma, delta and zeta.
+    OutOfMemory
     """
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"source: expected a path, got {type(source).__name__}")

@@ -118,7 +118,7 @@ def program_lock(device: Device) -> threading.RLock:
     return threading.RLock()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a program runs: the rounds per run of the captured body, the launches of a round, and how small rounds run.
     On the CPU, the kernels of a round (copies 0), or why statements run one by one."""
@@ -133,6 +133,9 @@ class Explanation:
             lines.append(f"  {kind:9s} {variant}")
             lines += [f"            {text}" for text in statements]
         return "\n".join([*lines, self.small] if self.small and self.launches else lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         if not self.launches:

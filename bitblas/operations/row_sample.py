@@ -35,7 +35,7 @@ from .convert import of_rows
 TILES = (4, 8, 16, 32)  # the sizes that the paper compares
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowProfile:
     """The estimates for each tile size of the paper; prints as a table.
 
@@ -74,6 +74,9 @@ class RowProfile:
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *aligned(self._table())])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html(self._head(), self._table())

@@ -245,7 +245,7 @@ class Part:
     nbytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VirtualNodes:
     """Bytes of A = R or L V, which format="virtual" stores as one graph, compared with A in the smallest of the formats
     that are chosen for memory; prints as a table. seconds: time of the mining."""
@@ -267,6 +267,9 @@ class VirtualNodes:
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *aligned(self._rows())])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html(self._head(), self._rows())

@@ -48,6 +48,8 @@ class OperationPlan(Plan):
         facts = f"{said['storage']}, {said['computes']}" + (f"; {said['why']}" if said["why"] else "")
         return f"{said['operation']}: {said['way']} ({facts}){text}"
 
+    __repr__ = __str__
+
     def _said(self) -> dict[str, str]:
         return {
             "operation": f"{self.verb} {self.semiring}".rstrip(),

@@ -106,6 +106,9 @@ class Plan(NamedTuple):
         how = f"{said['direction']} on {said['form']}, {said['computes']}, {said['lanes']} lanes"
         return f"{said['product']}: {how} ({said['why']}){text}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return html([("plan", ""), *self._said().items()], *([self.source] if self.source else []))
 

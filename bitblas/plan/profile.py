@@ -30,7 +30,7 @@ from .pattern import NO_PATTERN, Pattern, pattern_of
 AS_IT_IS = "as it is"  # name of the current order
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """Facts, predicted bytes per format, microseconds per verb and format, and the choice; prints as a table.
 
@@ -68,6 +68,9 @@ class Profile:
 
     def __str__(self) -> str:
         return "\n".join([_head(self), *_lines(self._rows()), *self._notes()])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html(_head(self), self._rows(), *self._notes())
@@ -164,7 +167,7 @@ class Saving(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Orders:
     """The profile of a matrix under each vertex order, and the best pair of an order and a format; prints as a table.
 
@@ -198,6 +201,9 @@ class Orders:
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *_lines(self._rows()), *self._notes()])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html(self._head(), self._rows(), *self._notes())

@@ -166,11 +166,28 @@ class MatrixBuild(StoredMatrix):
     ) -> Self:
         """A Matrix with values[k] at (rows[k], columns[k]).
 
-        rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (duplicates
-        are merged). nrows, ncols: one more than the largest index if not given. dup_op: combines the values of
-        duplicates, in their order. symmetric: for each (i, j) there is a (j, i), whatever the values: this is checked
-        in one pass. Raises ValueError (duplicates without dup_op; lengths; float indices), InvalidValue (symmetric),
-        IndexOutOfBound, DeviceError, OutOfMemory.
+        Parameters
+        ----------
+        rows, columns
+            integers.
+        values : optional
+            As many, or one scalar for all entries, which is then stored once (duplicates are merged).
+        nrows, ncols : optional
+            One more than the largest index if not given.
+        dup_op : optional
+            Combines the values of duplicates, in their order.
+        symmetric : optional
+            For each (i, j) there is a (j, i), whatever the values: this is checked in one pass.
+
+        Raises
+        ------
+        ValueError
+            Duplicates without dup_op; lengths; float indices.
+        InvalidValue
+            symmetric.
+        IndexOutOfBound
+        DeviceError
+        OutOfMemory
         """
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
@@ -403,8 +420,17 @@ class MatrixBuild(StoredMatrix):
         """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
         with two or three columns (pandas, polars).
 
-        values: as in `from_coo`, if the edges have none. Raises ValueError for another shape, TypeError for two sources
-        of values.
+        Parameters
+        ----------
+        values : optional
+            As in `from_coo`, if the edges have none.
+
+        Raises
+        ------
+        ValueError
+            For another shape.
+        TypeError
+            For two sources of values.
         """
         if hasattr(edgelist, "columns"):
             parts = [edgelist[name] for name in edgelist.columns]
@@ -432,9 +458,19 @@ class MatrixBuild(StoredMatrix):
         (`__dlpack__`), such as a tensor of features, on its device: nothing is copied. The memory is shared: do not
         write to the array while the Matrix is used.
 
-        The array is contiguous and has 8, 16, 32 or a multiple of 64 columns, and at least as many rows; or is the
-        transpose of such an array. Raises TypeError (no such array), DimensionMismatch, InvalidValue (another shape,
-        BOOL, not contiguous, read-only; `from_dense` copies), DeviceError.
+        Raises
+        ------
+        TypeError
+            No such array.
+        DimensionMismatch
+        InvalidValue
+            Another shape, BOOL, not contiguous, read-only; `from_dense` copies.
+        DeviceError
+
+        Notes
+        -----
+        The array is contiguous and has 8, 16, 32 or a multiple of 64 columns, and at least as many rows; or
+        is the transpose of such an array.
         """
         from ..dlpack import shared_matrix
 
@@ -473,7 +509,13 @@ class MatrixBuild(StoredMatrix):
         **more: Any,
     ) -> Self:
         """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
-        order="columnwise" from {column: {row: value}}. Raises ValueError for `order`."""
+        order="columnwise" from {column: {row: value}}.
+
+        Raises
+        ------
+        ValueError
+            For `order`.
+        """
         columns = is_columnwise(order)
         keyed = isinstance(nested_dicts, Mapping)
         major = keys_of(lambda: nested_dicts, len(nested_dicts)) if keyed else None
@@ -507,18 +549,33 @@ class MatrixBuild(StoredMatrix):
     ) -> Self:
         """The Matrix that `from_coo` makes of all chunks concatenated, without holding them all at once.
 
-        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read twice,
-        and up to 64 times more for `format` "nib" and "mplg", which are built in bands of rows (3 times if rows ascend
-        from chunk to chunk): pass a list, an object whose `__iter__` starts over, or a function without arguments that
-        returns an iterator each time. An iterator, which can be read only once, is stored while it is read: 8 bytes an
-        entry (16 for indices from 2**31 on), and its values. value: the value of all entries if chunks have none.
-        dtype: of the values; None: the common type of all chunks. nrows, ncols: if not given, `chunks.shape` before or
-        after the first pass, if it exists, else one more than the largest index. symmetric: it is checked that each
-        entry has its mirror image, without a transpose. Everything else as in `from_coo`.
+        Parameters
+        ----------
+        chunks
+            An iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read
+            twice, and up to 64 times more for `format` "nib" and "mplg", which are built in bands of rows
+            (3 times if rows ascend from chunk to chunk): pass a list, an object whose `__iter__` starts
+            over, or a function without arguments that returns an iterator each time. An iterator, which can
+            be read only once, is stored while it is read: 8 bytes an entry (16 for indices from 2**31 on),
+            and its values.
+        value : optional
+            The value of all entries if chunks have none.
+        dtype : optional
+            Of the values; None: the common type of all chunks.
+        nrows, ncols : optional
+            If not given, `chunks.shape` before or after the first pass, if it exists, else one more than
+            the largest index.
+        symmetric : optional
+            It is checked that each entry has its mirror image, without a transpose. Everything else as in
+            `from_coo`.
 
-        Memory: about 4 bytes an entry (for "nib" and "mplg" the size of the format), and its value, 40 a row, and 96
-        for each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises the errors of
-        `from_coo`, and ValueError for chunks that differ in their number of arrays, or from pass to pass.
+        Notes
+        -----
+        Memory: about 4 bytes an entry (for "nib" and "mplg" the size of the format), and its value, 40 a
+        row, and 96 for each entry of the largest chunk or of a million; docs/memory.md has the formulas.
+
+        Raises the errors of `from_coo`, and ValueError for chunks that differ in their number of arrays, or
+        from pass to pass.
         """
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
@@ -559,7 +616,18 @@ class MatrixBuild(StoredMatrix):
     ) -> None:
         """Insert entries into a Matrix without entries, or after `clear`.
 
-        nrows, ncols: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.
+        Parameters
+        ----------
+        nrows, ncols : optional
+            Resize it first.
+
+        Raises
+        ------
+        OutputNotEmpty
+
+        Notes
+        -----
+        Also raises the errors of `from_coo`.
         """
         if self.nvals and not clear:
             raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")

@@ -52,12 +52,26 @@ if TYPE_CHECKING:
 class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
     """Matrix(dtype=FP64, nrows=0, ncols=0): a sparse matrix without entries. GraphBLAS C API 2.1, section 3.8.2.
 
-    format: "auto", "csr", "mplg", "nib", "cgr", "cr2", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of
-    4, 8 or 16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take
-    too. packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
-    2**32), stored as an array of their type (False), or as `config.prefer` says (None).
+    Parameters
+    ----------
+    format : optional
+        "auto", "csr", "mplg", "nib", "cgr", "cr2", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split"
+        with one of 4, 8 or 16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format,
+        which results assigned to it take too.
+    packed : optional
+        Whether values that differ are bit-packed (True; InvalidValue unless they are integers of a
+        range below 2**32), stored as an array of their type (False), or as `config.prefer` says (None).
 
-    Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    Raises
+    ------
+    TypeError
+        dtype.
+    InvalidValue
+        Sizes.
+    ValueError
+        format.
+    DeviceError
+    OutOfMemory
     """
 
     __slots__ = ()
@@ -155,8 +169,17 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there
         unless there is an accumulator.
 
-        mask: a Vector mask along the diagonal, or a Matrix mask. Raises IndexError for a diagonal that is outside,
-        DimensionMismatch, TypeError.
+        Parameters
+        ----------
+        mask : optional
+            A Vector mask along the diagonal, or a Matrix mask.
+
+        Raises
+        ------
+        IndexError
+            For a diagonal that is outside.
+        DimensionMismatch
+        TypeError
         """
         check_options(opts)
         k, size = _diagonal(self, k)
@@ -188,10 +211,20 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
     def reorder(self, order: str | IndicesLike | None, *, name: str | None = None) -> Self:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
-        order: "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a permutation of
-        0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is read from the result changes:
-        its indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
-        name), ValueError.
+        Parameters
+        ----------
+        order
+            "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a
+            permutation of 0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is
+            read from the result changes: its indices are the user's.
+
+        Raises
+        ------
+        DimensionMismatch
+            A is not square.
+        InvalidValue
+            No permutation, unknown name.
+        ValueError
         """
         found = self._order_named("reorder", order)
         layout = self._layout
@@ -220,18 +253,33 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         and breadth-first search (min_plus mxv if values differ); and its choice, with when that will be built if A has
         another format now. A is unchanged. Prints as a table.
 
-        measure: also measure the predicted times on the device, in every format, and report how good the choice is.
-        orders: the same under each order of `bitblas.reorder`, or under those named, with the best pair of order and
-        format, the share of each format's bytes that an order saves, and the seconds that finding it took. This
-        computes the orders and sorts the entries by each, which takes as long as `reorder` does (by far the longest for
-        "llp"); for large A the bytes are estimated from a sample of entries. A is unchanged. virtual_nodes: instead,
-        the bytes if rows with common columns share a virtual node that has them: A = R or L V, mined on the host (0.1
-        to 0.3 us an entry), stored by format="virtual"; A is unchanged. rows: instead, the estimate of Bit-GraphBLAS
-        (Algorithm 1) from so many random rows, entries per nonempty bit row of tiles of 4 to 32, next to the estimate
-        of tiles from sampled entries.
+        Parameters
+        ----------
+        measure : optional
+            Also measure the predicted times on the device, in every format, and report how good the choice
+            is.
+        orders : optional
+            The same under each order of `bitblas.reorder`, or under those named, with the best pair of
+            order and format, the share of each format's bytes that an order saves, and the seconds that
+            finding it took. This computes the orders and sorts the entries by each, which takes as long as
+            `reorder` does (by far the longest for "llp"); for large A the bytes are estimated from a sample
+            of entries. A is unchanged.
+        virtual_nodes : optional
+            Instead, the bytes if rows with common columns share a virtual node that has them: A = R or L V,
+            mined on the host (0.1 to 0.3 us an entry), stored by format="virtual"; A is unchanged.
+        rows : optional
+            Instead, the estimate of Bit-GraphBLAS (Algorithm 1) from so many random rows, entries per
+            nonempty bit row of tiles of 4 to 32, next to the estimate of tiles from sampled entries.
 
-        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (two of them, unknown name,
-        virtual nodes of a matrix whose values differ, rows below 1 or above nrows), TypeError (rows is no integer).
+        Raises
+        ------
+        DimensionMismatch
+            orders of a matrix that is not square.
+        InvalidValue
+            Two of them, unknown name, virtual nodes of a matrix whose values differ, rows below 1 or above
+            nrows.
+        TypeError
+            rows is no integer.
         """
         with self.device.guard:
             return self._profile(measure, orders, virtual_nodes, rows)
@@ -269,8 +317,13 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:
-        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`. ImportError without
-        matplotlib."""
+        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        """
         return late["plots"]().spy(self, **options)
 
     def _order_named(self, verb: str, order: str | IndicesLike | None) -> Order | None:

@@ -127,7 +127,17 @@ class MatrixElementwise(Operand):
     def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> MatrixExpression:
         """The union: op where both have an entry, else the single entry. A Vector is broadcast to every row.
 
-        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
+        Parameters
+        ----------
+        op : optional
+            BinaryOp, Monoid or text.
+
+        Raises
+        ------
+        DimensionMismatch
+        TypeError
+        KeyError
+            op has no version for the type.
         """
         return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", operations.ewise_matrix.UNION)
 
@@ -159,8 +169,15 @@ class MatrixElementwise(Operand):
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> MatrixExpression:
-        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
-        `right`. Raises TypeError, KeyError (op has no version for the type)."""
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its
+        thunk as `right`.
+
+        Raises
+        ------
+        TypeError
+        KeyError
+            op has no version for the type.
+        """
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         along, (nrows, ncols) = (self,), self.shape
         if kind == "unary":
@@ -175,8 +192,14 @@ class MatrixElementwise(Operand):
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
     def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> MatrixExpression:
-        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object. Raises
-        TypeError, KeyError (op has no version for the type)."""
+        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
+
+        Raises
+        ------
+        TypeError
+        KeyError
+            op has no version for the type.
+        """
         mask = select_mask(op, thunk, 2)
         if mask is not None:
             mask.fits(self)
@@ -256,7 +279,13 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
         """The matrix product, of self.nrows x other.ncols.
 
-        Raises DimensionMismatch unless self.ncols equals other.nrows; TypeError, KeyError for op.
+        Raises
+        ------
+        DimensionMismatch
+            Unless self.ncols equals other.nrows.
+        TypeError
+        KeyError
+            For op.
         """
         B = other if isinstance(other, type(self)) else object_of(other, 2, "mxm")
         (nrows, inner), (of_b, ncols) = self.shape, B.shape
@@ -276,7 +305,16 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def kronecker(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
 
-        op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has no version for the type).
+        Parameters
+        ----------
+        op : optional
+            BinaryOp, Monoid or text.
+
+        Raises
+        ------
+        TypeError
+        KeyError
+            op has no version for the type.
         """
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
@@ -287,8 +325,15 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def power(self, n: Any, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
         """self to the power n by repeated squaring, of self's dtype; n = 0: the multiplier's identity on the diagonal.
 
-        Raises DimensionMismatch unless self is square, ValueError for negative n, or for n = 0 if the multiplier has no
-        monoid; TypeError, KeyError for op.
+        Raises
+        ------
+        DimensionMismatch
+            Unless self is square.
+        ValueError
+            For negative n, or for n = 0 if the multiplier has no monoid.
+        TypeError
+        KeyError
+            For op.
         """
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: expected a square matrix, got {self.shape}")
@@ -351,7 +396,13 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return iter(zip(host(i), host(j)))
 
     def get(self, row: IndexLike, col: IndexLike, default: Any = None) -> Any:
-        """A[row, col] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
+        """A[row, col] as a Python scalar, or `default` if there is no entry.
+
+        Raises
+        ------
+        IndexError
+            Out of range.
+        """
         rows, cols = parse(self, (row, col))
         if rows.size is not None or cols.size is not None:
             raise ValueError(f"index: expected single indices, got {describe(row)} and {describe(col)}")
@@ -380,8 +431,15 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return VectorExpression(size, method, along, f, run, None, False, True, along)
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's reduction of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
-        false. op may be an aggregator too. Raises TypeError (op has no monoid), KeyError."""
+        """The monoid's reduction of all entries. Without entries: an empty Scalar, or the identity if
+        `allow_empty` is false. op may be an aggregator too.
+
+        Raises
+        ------
+        TypeError
+            op has no monoid.
+        KeyError
+        """
         aggregator = aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, "reduce_scalar", None, allow_empty)
@@ -512,7 +570,10 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 
-        Raises TypeError if entries are missing and no fill_value is given.
+        Raises
+        ------
+        TypeError
+            If entries are missing and no fill_value is given.
         """
         check_options(opts)
         A = self._in_users_order

@@ -43,14 +43,26 @@ class MatrixFile(StoredMatrix):
     __slots__ = ()
 
     def save(self, path: str | os.PathLike[str], *, forms: bool = False) -> None:
-        """Write the matrix to a file of bitblas' own format (`.bitblas`), in its current order, for `Matrix.load`; in
-        the requested stored format, else the best one (docs/planning.md), to which the matrix is converted. forms: in
-        all formats stored now, such as the transpose, and no other.
+        """Write the matrix to a file of bitblas' own format (`.bitblas`), in its current order, for
+        `Matrix.load`; in the requested stored format, else the best one (docs/planning.md), to which the
+        matrix is converted.
 
-        The file appears whole or not at all, even if other processes save under the same name, with the mode of the one
-        that it replaces. A killed process leaves nothing behind on file systems that support files without a name
-        (ext4, XFS, Btrfs, tmpfs); elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes.
-        Memory on the host: 32 MiB. Raises OSError if the file cannot be written.
+        Parameters
+        ----------
+        forms : optional
+            In all formats stored now, such as the transpose, and no other.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        The file appears whole or not at all, even if other processes save under the same name, with the
+        mode of the one that it replaces. A killed process leaves nothing behind on file systems that
+        support files without a name (ext4, XFS, Btrfs, tmpfs); elsewhere a hidden `.bitblas-*.part`, which
+        the next save into that folder removes. Memory on the host: 32 MiB.
         """
         self._save_with(path, forms, [])
 
@@ -99,14 +111,27 @@ class MatrixFile(StoredMatrix):
     ) -> Self:
         """The Matrix that `save` wrote, in the same stored format, or the requested one.
 
-        On the CPU the arrays are mapped from the file: pages are read when they are needed, and the file must not be
-        changed in place meanwhile (`save` never does: it writes a new one). On a GPU they are copied block by block,
-        and each block is checked. verify: check all blocks and the contents of every array, which reads all of them;
-        without it, a maliciously crafted file can make kernels read beyond their arrays. Packed values stay packed and
-        plain ones plain, unless `packed` says otherwise.
+        Parameters
+        ----------
+        verify : optional
+            Check all blocks and the contents of every array, which reads all of them; without it, a
+            maliciously crafted file can make kernels read beyond their arrays. Packed values stay packed
+            and plain ones plain, unless `packed` says otherwise.
 
-        Raises OSError; InvalidValue, with file and reason, if it is not such a file, was truncated, changed, or written
-        by another version or on a machine of other byte order, or is inconsistent; DeviceError, OutOfMemory.
+        Raises
+        ------
+        OSError
+        InvalidValue
+            With file and reason, if it is not such a file, was truncated, changed, or written by another
+            version or on a machine of other byte order, or is inconsistent.
+        DeviceError
+        OutOfMemory
+
+        Notes
+        -----
+        On the CPU the arrays are mapped from the file: pages are read when they are needed, and the file
+        must not be changed in place meanwhile (`save` never does: it writes a new one). On a GPU they are
+        copied block by block, and each block is checked.
         """
         from ...formats.container import Container
 

@@ -36,10 +36,21 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     """The Plan of a delayed expression, such as `A.mxv(v, op)`, `u + v`, `A[I, J]` or `v.reduce()`, which prints
     itself; nothing is computed.
 
-    mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
-    Numba's Python, as `.source`: of products, which builds the formats that they read and compiles the kernels of a
-    product with a vector, and of element-wise operations and reductions of vectors stored as bits. Raises TypeError
-    for another expression, mask or source; DimensionMismatch for a mask of another shape.
+    Parameters
+    ----------
+    mask : optional
+        The mask that the statement would have.
+    source : optional
+        Also the text of its kernels for a new output, CUDA C++ or Numba's Python, as `.source`: of
+        products, which builds the formats that they read and compiles the kernels of a product with a
+        vector, and of element-wise operations and reductions of vectors stored as bits.
+
+    Raises
+    ------
+    TypeError
+        For another expression, mask or source.
+    DimensionMismatch
+        For a mask of another shape.
     """
     from . import plans  # imports all formats
 
@@ -105,10 +116,17 @@ listening = State()  # statements run and are recorded
 class Recorder:
     """A list of the statements that ran while it was started: `C(D.S) << A.ewise_mult(B, op=binary.times[INT64])`.
 
-    `data` holds their texts, followed by `# ERROR: name` if the statement failed. It is a context manager, and started
-    at once unless `start` is false; only the recorder of a thread that was started last records. Statements inside a
-    statement, such as an aggregator's steps, and inside loops on the device are not recorded. max_rows: lines that
-    `repr` prints.
+    Parameters
+    ----------
+    max_rows : optional
+        Lines that `repr` prints.
+
+    Notes
+    -----
+    `data` holds their texts, followed by `# ERROR: name` if the statement failed. It is a context
+    manager, and started at once unless `start` is false; only the recorder of a thread that was started
+    last records. Statements inside a statement, such as an aggregator's steps, and inside loops on the
+    device are not recorded.
     """
 
     __slots__ = ("__weakref__", "data", "is_recording", "max_rows")

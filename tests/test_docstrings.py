@@ -1,0 +1,68 @@
+"""Docstrings become sections in NumPy's style, and lose no word."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from bitblas import algorithms, docstrings
+
+DENSE = """Draw some.
+
+A: Matrix, n x n (a: not a parameter). k: int >= 1, draws; None: all. p, q: as in `walk`. It is fast.
+Returns a Vector, INT64: what was drawn.
+Raises InvalidValue (k below 1; p (or q) out of range), IndexOutOfBound, and the errors of `walk`.
+
+- a list: stays. k: too
+"""
+SECTIONS = """Draw some.
+
+Parameters
+----------
+A : Matrix
+    n x n (a: not a parameter).
+k : int, optional
+    >= 1, draws; None: all.
+p, q : optional
+    As in `walk`. It is fast.
+
+Returns
+-------
+Vector
+    INT64: what was drawn.
+
+Raises
+------
+InvalidValue
+    k below 1; p (or q) out of range.
+IndexOutOfBound
+
+Notes
+-----
+Also raises the errors of `walk`.
+
+- a list: stays. k: too"""
+
+
+def test_sections():
+    found = docstrings.numpy_style(DENSE, "Akpq", optional="kpq")
+    assert found == SECTIONS
+    assert docstrings.numpy_style(found, "Akpq") == found
+    one = "A table. InvalidValue for an empty one, ImportError without pandas."
+    assert docstrings.numpy_style(one, ()).splitlines()[3:] == [
+        "------", "InvalidValue", "    For an empty one.", "ImportError", "    Without pandas."
+    ]  # fmt: skip
+    assert docstrings.numpy_style("Only a line. KeyError is a class.", ()) == "Only a line. KeyError is a class."
+    assert docstrings.numpy_style("Sizes. Raises as `f` does.", ()) == "Sizes.\n\nRaises as `f` does."
+
+
+@pytest.mark.parametrize("name", algorithms.__all__)
+def test_help_of_algorithms(name):
+    program = getattr(algorithms, name)
+    plain, found = inspect.getdoc(inspect.unwrap(program)), inspect.getdoc(program)
+    assert found.splitlines()[0] == plain.splitlines()[0]
+    assert all(f"\n{head}\n---" in found for head in ("Parameters", "Returns", "References"))
+    words = [word.strip(",.;:()").lower() for word in found.split()]
+    lost = [w for word in plain.split() if (w := word.strip(",.;:()").lower()) not in words]
+    assert set(lost) <= {"returns", "raises", "python", "or", "ints", "a", "an", "and", "the", "of"}, lost
