@@ -88,7 +88,7 @@ def choices(g):
                 else is_close(found, wanted)
             ), (choice, name)
         told = gd.explain(y.S, al.bfs_levels)
-        assert g.size == 1 or (f"{choice}: requested" in told and "predicted: replicated" in told), told
+        assert g.size == 1 or f"{choice}: requested" in told, told
         assert al.bfs_levels(y.S, 3).shares.size == N and g.splits == (choice == "split")
     g.choice = "replicated"
     if g.size > 1:
@@ -136,5 +136,6 @@ def killed_in_its_part(g):
         work_sharing.RankWork.total = lambda *_: os.kill(os.getpid(), 9)
     begin = time.monotonic()
     found = error_of(gb.algorithms.betweenness_centrality, y.A, SOURCES)
-    print(f"rank {g.rank} after {time.monotonic() - begin < g.timeout and 'less'}: {found}", flush=True)
+    seconds = time.monotonic() - begin
+    print(f"rank {g.rank} after {'less' if seconds < g.timeout else 'more'} {seconds:.2f} s: {found}", flush=True)
     raise SystemExit(1)

@@ -8,10 +8,10 @@ import re
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .vector import Vector
 
 T = TypeVar("T")
+Items = TypeVar("Items", bound="Sequence[Any] | Array")
 # The type and the sizes of the arrays of a call, or nothing: the same on all ranks.
 Sizes = tuple["np.dtype | int", ...]
 
@@ -140,6 +141,13 @@ class Group(ABC):
         self.gather_host(np.zeros(1, np.uint8))
 
     # ---- on top of them ----
+
+    def part(self, items: Items) -> Items:
+        """This rank's consecutive part of a sequence of independent items: a list, a range or an array. The parts of
+        all ranks differ by at most one item."""
+        n = len(items)
+        found: Items = items[n * self.rank // self.size : n * (self.rank + 1) // self.size]  # type: ignore[assignment]
+        return found
 
     def gather_host(self, x: np.ndarray, about: str = "") -> np.ndarray:
         """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then

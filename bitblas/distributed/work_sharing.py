@@ -30,6 +30,7 @@ from ..plan.ranks import SHARED, RankFacts, RankPlan, WorkKind, choose
 from ..store import VectorStore, dense_values, words
 from ..typing import Array
 from . import exchange, loops, shares
+from .group import CONFIRM, FAILED
 from .start import current
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ def work_kind(program: object) -> WorkKind:
 
 
 def plan(A: Matrix, program: object) -> RankPlan:
-    """How ranks run an algorithm on A; a collective."""
-    return choose(facts_of(A), work_kind(program), current().choice)
+    """How ranks run an algorithm on A; a collective, once for the contents of A and a kind of work."""
+    kind, choice = work_kind(program), current().choice
+    key = "plan", kind, choice, tuning.version(), A._known.get("symmetric")
+    return A._cached(key, lambda: choose(facts_of(A), kind, choice))
 
 
 def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
@@ -118,18 +121,22 @@ def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...]
     """Each rank runs all of it."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
-        check_arguments(program, args, options)
         keywords, arguments = _on_one_device(args, options)
-        copy = whole(A)
-        result = group.all_or_none(program.__name__, lambda: program(copy, *arguments, **keywords), alike=True)
-        return _distribute(_checked(program, result), ANY_RESULT not in _answers(program))
+        copy, names, digests = whole(A), *digest_arguments(program, args, options)
+        try:
+            result = program(copy, *arguments, **keywords)
+        except Exception as error:
+            agree(program, names, digests, error)
+            raise
+        agree(program, names, digests, None, result)
+        return _distribute(result, ANY_RESULT not in _answers(program))
 
 
 def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Each rank runs its part of the independent work."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
-        check_arguments(program, args, options)
+        agree(program, *digest_arguments(program, args, options))
         keywords, arguments = _on_one_device(args, options)
         copy, work = whole(A), RankWork(program.__name__)
         try:
@@ -139,21 +146,41 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
             work.meet(error)
             raise
         work.meet()
-        return _distribute(_checked(program, result), True)
+        agree(program, [], [], None, result)
+        return _distribute(result, True)
 
 
-def check_arguments(program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """DistributedError unless all ranks pass the same numbers, texts and arrays."""
-    group = current()
+def digest_arguments(
+    program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[list[str], list[int]]:
+    """The names of arguments, and hashes of the numbers, texts and arrays among them."""
     names = [*signature(program).parameters][1 : 1 + len(args)]
     passed = dict(zip(names, args)) | {name: x for name, x in sorted(options.items()) if name != "gb"}
-    digests = group.gather_host(np.array([0, *map(_digest, passed.values())], np.uint32), "the arguments of ranks")
-    for k, name in enumerate(passed):
-        if (other := np.flatnonzero(digests[:, k + 1] != digests[0, k + 1])).size:
+    return [*passed], [*map(_digest, passed.values())]
+
+
+def agree(
+    program: Callable[..., Any], names: list[str], digests: list[int], error: Exception | None = None, result: Any = 0
+) -> None:
+    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results are of one
+    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise."""
+    group, kind = current(), _describe_type(result)
+    mine = [FAILED if error else 0, zlib.crc32(kind.encode()), *digests]
+    numbers = group.gather_host(np.array(mine, np.int64), CONFIRM)
+    group.raise_remote_failures(program.__name__, numbers[:, 0], error, alike=True)
+    if error is not None or (numbers == numbers[0]).all():
+        return
+    for k, name in enumerate(names):
+        if (other := np.flatnonzero(numbers[:, k + 2] != numbers[0, k + 2])).size:
             raise DistributedError(
                 f"{program.__name__}: argument {name}: expected the same on all ranks, got another one on rank "
                 f"{other[0]} than on rank 0. Hint: ranks share the work themselves; draw random arguments with one seed"
             )
+    kinds = group.texts(kind, CONFIRM)
+    rank = int((numbers[:, 1] != numbers[0, 1]).argmax())
+    raise DistributedError(
+        f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kinds[rank]} on rank {rank}"
+    )
 
 
 def _digest(x: object) -> int:
@@ -199,8 +226,7 @@ class RankWork(algorithm_loops.SharedWork):
             self.group.diverged(error)
 
     def part(self, items: Any) -> Any:
-        n, rank, ranks = len(items), self.group.rank, self.group.size
-        return items[n * rank // ranks : n * (rank + 1) // ranks]
+        return self.group.part(items)
 
     def rows(self, n: int, cost: Callable[[], Array]) -> slice:
         device, ranks, bounds = self.group.device, self.group.size, [0] * self.group.size
@@ -249,20 +275,6 @@ class RankWork(algorithm_loops.SharedWork):
 def _answers(program: object) -> tuple[str, ...]:
     facts: Facts | None = getattr(program, "facts", None)
     return () if facts is None else facts.answer
-
-
-def _checked(program: Callable[..., Any], result: Any) -> Any:
-    """The result of this rank. DistributedError unless those of all ranks are of one type, which decides how it is
-    distributed."""
-    kind = _describe_type(result)
-    hashes = current().gather_host(np.array([zlib.crc32(kind.encode())]), "the results of ranks")[:, 0]
-    if (hashes != hashes[0]).any():
-        kinds = current().texts(kind, "the results of ranks")
-        rank = int((hashes != hashes[0]).argmax())
-        raise DistributedError(
-            f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kinds[rank]} on rank {rank}"
-        )
-    return result
 
 
 def _distribute(result: Any, same: bool) -> Any:

@@ -39,7 +39,7 @@ class RankFacts(NamedTuple):
 
 
 class RankPlan(NamedTuple):
-    """A choice and its reason. seconds: predicted, by choice; empty for kinds without a prediction."""
+    """A choice and its reason. seconds: predicted for GPUs, by choice; empty for kinds without a prediction."""
 
     choice: Choice
     reason: str
@@ -83,7 +83,7 @@ def choose(facts: RankFacts, kind: WorkKind, forced: str = "") -> RankPlan:
     """How ranks run an algorithm of that kind. forced: a choice of the program, "" for none; a choice that the kind
     cannot have counts as none."""
     room = tuning.value("ranks.memory") * facts.nbytes
-    fits, seconds = room <= facts.free, predicted(facts, kind)
+    fits, seconds = room <= facts.free, {} if facts.on_cpu else predicted(facts, kind)
     bytes_ = f"{facts.nbytes} bytes on each rank"
     if forced in ("replicated", "split") or (forced == "shared" and kind in SHARED):
         choice: Choice = "split" if forced == "split" else "shared" if forced == "shared" else "replicated"
