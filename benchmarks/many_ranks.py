@@ -1,6 +1,7 @@
 """Algorithms on 1, 2 and 4 GPUs of one host: `python benchmarks/many_ranks.py --budget 420 --out ranks.json`.
 
-The script starts its own ranks: one and two at a time on different GPUs, then four. Stages run in order of importance
+The script starts its own ranks: one and two at a time on different GPUs, then four; with `--ranks 2`, on a host of two
+GPUs, one and then two. Stages run in order of importance
 until the budget is spent; each row is printed and written when it is measured. A row has the graph, the program, the
 number of ranks, how they ran it (`choice`, and whether it was planned), milliseconds (median), G entries/s, bytes that
 rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted times, and a number for
@@ -30,8 +31,8 @@ SEARCHES = "search components pagerank".split()
 SHARED = "betweenness64 betweenness256 triangles spmm64 spmm64-columns labels".split()
 # Stages: the share of the budget until which each may run, groups of ranks that run at the same time, their programs.
 FIRST = [
-    ("kron25", SEARCHES), ("kron22", SHARED), ("kron17", ["closeness"]), ("mesh256", ["betweenness64", "search"]),
-    ("kron26", SEARCHES),
+    ("kron25", SEARCHES), ("kron22", SHARED), ("kron17", ["closeness"]), ("kron26", SEARCHES), ("mesh1024", ["search"]),
+    ("mesh256", ["betweenness64"]),
 ]  # fmt: skip
 LARGE = [("kron27", ["search", "components", "pagerank"]), ("kron28", ["search", "pagerank", "components"])]
 STAGES = [
@@ -40,6 +41,12 @@ STAGES = [
     (0.74, (4,), [*LARGE[::-1], ("kron29", ["search", "pagerank"])]),
     (0.94, (1, 2), LARGE),
     (1.00, (4,), [("kron22", ["killed"])]),
+]
+ON_TWO = [*FIRST, ("kron27", SEARCHES)]
+STAGES_ON_TWO = [
+    (0.47, (1,), ON_TWO),
+    (0.93, (2,), ON_TWO),
+    (1.00, (2,), [("kron22", ["killed"])]),
 ]
 
 
@@ -79,7 +86,8 @@ class Worker:
     def graph(self, name: str):
         kind, number = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
         if kind == "mesh":
-            return self.gd.Matrix.from_matrix(self.gb.algorithms.grid_graph(number, number))
+            side = max(8, number >> self.smaller // 2)
+            return self.gd.Matrix.from_matrix(self.gb.algorithms.grid_graph(side, side))
         from ranks import chunks
 
         scale, group = max(8, number - self.smaller), self.group
@@ -305,7 +313,7 @@ class Driver:
 
     def run(self) -> int:
         budget = self.args.budget
-        for until, groups, tasks in STAGES[: self.args.stages]:
+        for until, groups, tasks in (STAGES if self.args.ranks > 2 else STAGES_ON_TWO)[: self.args.stages]:
             deadline = self.begin + until * budget
             if time.time() < deadline - 5:
                 self.stage(groups, tasks, deadline)

@@ -162,7 +162,7 @@ def digest_arguments(
 def agree(
     program: Callable[..., Any], names: list[str], digests: list[int], error: Exception | None = None, result: Any = 0
 ) -> None:
-    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results are of one
+    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results have one
     type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise."""
     group, kind = current(), _describe_type(result)
     mine = [FAILED if error else 0, zlib.crc32(kind.encode()), *digests]
