@@ -172,7 +172,7 @@ class Worker:
             return [al.bfs_levels(self.A, source) for source in sources][-1]
 
         total = lambda v: int(v.reduce("plus").new().value)
-        self.measure(program, all_of_them, total, 3, 16, al.bfs_levels, ("", "split"))
+        self.measure(program, all_of_them, total, 3, 16, al.bfs_levels, ("", "partitioned"))
 
     def components(self, program) -> None:
         al, gb = self.gb.algorithms, self.gb
@@ -182,7 +182,7 @@ class Worker:
             return int(own.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value)
 
         call = lambda _: al.connected_components(self.A)
-        self.measure(program, call, roots, 3, 1, al.connected_components, ("", "split"))
+        self.measure(program, call, roots, 3, 1, al.connected_components, ("", "partitioned"))
 
     def pagerank(self, program) -> None:
         from bitblas.compare import fixed
@@ -238,7 +238,7 @@ class Worker:
     def killed(self, program) -> None:
         """Rank 1 is killed; every other rank raises one error."""
         al, group = self.gb.algorithms, self.group
-        group.choice = "split"
+        group.choice = "partitioned"
         source = self.sources(1)[0]
         al.bfs_levels(self.A, source)
         group.barrier()

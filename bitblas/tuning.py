@@ -1310,7 +1310,7 @@ TABLE: dict[str, Threshold] = {
     "ranks.bytes.components": Threshold(4, "bytes exchanged per vertex and round", "A label of 32 bits."),
     "ranks.bytes.sweeps": Threshold(8, "bytes exchanged per vertex and round", "A value of 64 bits."),
     "ranks.gain": Threshold(
-        1.05, "times faster", "Rows are split if the prediction is better than that of one rank by this factor."
+        1.05, "times faster", "Rows are partitioned if the prediction is better than that of one rank by this factor."
     ),
     "ranks.memory": Threshold(
         1.5,

@@ -78,7 +78,7 @@ def shared(g, only=""):
 def choices(g):
     """A program may choose; what does not fit is refused on all ranks, with the bytes."""
     x, y, al = operands(gb), operands(gd), gb.algorithms
-    for choice in ("replicated", "split"):
+    for choice in ("replicated", "partitioned"):
         g.choice = choice
         for name, graph, arguments in (("bfs_levels", "S", (3,)), ("bfs_parents", "A", (3,)), ("pagerank", "A", ())):
             found, wanted = (answers(name, graph, arguments, {}, made)[0] for made in (y, x))
@@ -89,7 +89,7 @@ def choices(g):
             ), (choice, name)
         told = gd.explain(y.S, al.bfs_levels)
         assert g.size == 1 or f"{choice}: requested" in told, told
-        assert al.bfs_levels(y.S, 3).shares.size == N and g.splits == (choice == "split")
+        assert al.bfs_levels(y.S, 3).shares.size == N and g.splits == (choice == "partitioned")
     g.choice = "replicated"
     if g.size > 1:
         from bitblas import tuning

@@ -30,13 +30,16 @@ def test_measured_cases_are_planned_right(ranks):
         for kind in ("search", "components"):
             found = choose(mesh(side, ranks), kind)
             assert found.choice == "replicated" and "rows are short (at most 4 entries)" in found.reason
-    assert choose(kron(26, ranks), "sweeps").choice == choose(kron(29, ranks), "search").choice == "split"
+    assert choose(kron(26, ranks), "sweeps").choice == choose(kron(29, ranks), "search").choice == "partitioned"
     assert choose(kron(14, ranks), "sweeps").choice == "replicated"
 
 
 def test_a_plan_prints_its_reason_and_times():
     text = str(choose(kron(26), "sweeps"))
-    assert text.startswith("split: each rank computes its rows, because that is faster") and "predicted: repl" in text
+    assert (
+        text.startswith("partitioned: each rank computes its rows, because that is faster")
+        and "predicted: repl" in text
+    )
     for kind in ("sources", "rows"):
         found = choose(kron(22), kind)
         assert found.choice == "shared" and f"{kron(22).nbytes} bytes on each rank" in found.reason
@@ -48,18 +51,22 @@ def test_copies_need_memory():
     small = kron(22, free=kron(22).nbytes)
     for kind in WORK_KINDS:
         found = choose(small, kind)
-        assert found.choice == "split" and f"{small.nbytes} bytes" in found.reason and str(small.free) in found.reason
+        assert (
+            found.choice == "partitioned"
+            and f"{small.nbytes} bytes" in found.reason
+            and str(small.free) in found.reason
+        )
         with tuning.override({"ranks.memory": 1}):
             assert "a copy takes" not in choose(small, kind).reason
 
 
 def test_ranks_on_cpus_share_independent_work_only():
     for kind in WORK_KINDS:
-        assert choose(kron(20, on_cpu=True), kind).choice == ("shared" if kind in SHARED else "split")
+        assert choose(kron(20, on_cpu=True), kind).choice == ("shared" if kind in SHARED else "partitioned")
 
 
 def test_a_program_may_choose():
-    for wanted in ("replicated", "split", "shared"):
+    for wanted in ("replicated", "partitioned", "shared"):
         for kind in WORK_KINDS:
             found = choose(kron(20), kind, wanted)
             assert (found.choice == wanted and "requested" in found.reason) or (

@@ -73,7 +73,7 @@ class Group(ABC):
     sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
     statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
-    default for CPU ranks on several hosts. choice: how algorithms run, "shared", "replicated" or "split"; "": as
+    default for CPU ranks on several hosts. choice: how algorithms run, "shared", "replicated" or "partitioned"; "": as
     planned (plan/ranks.py). captures, lists and choice must be the same on all ranks.
     """
 
@@ -91,12 +91,12 @@ class Group(ABC):
 
     @property
     def splits(self) -> bool:
-        """Whether algorithms split every matrix, even if that does not pay: `choice` is "split"."""
-        return self.choice == "split"
+        """Whether algorithms split every matrix, even if that does not pay: `choice` is "partitioned"."""
+        return self.choice == "partitioned"
 
     @splits.setter
     def splits(self, splits: bool) -> None:
-        self.choice = "split" if splits else ""
+        self.choice = "partitioned" if splits else ""
 
     # ---- the four calls ----
 

@@ -499,7 +499,7 @@ class Matrix(MatrixRead, Distributed):
     def _run_on_ranks(
         self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Callable[[], Fact] | None:
-        """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
+        """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
         run = work_sharing.runner(program, self)
         return None if run is None else lambda: run(program, self, args, options)
 

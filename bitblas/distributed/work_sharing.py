@@ -80,7 +80,7 @@ def plan(A: Matrix, program: object) -> RankPlan:
 
 
 def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
-    """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
+    """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
     group = current()
     if loops.is_recording():
         return None
@@ -88,8 +88,8 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
         return run_alone
     kind, wanted = work_kind(program), group.choice
     if wanted in ("", "shared"):
-        wanted = "split" if A.device.host_memory and kind not in SHARED else plan(A, program).choice
-    return {"split": None, "shared": run_shared, "replicated": run_replicated}[wanted]
+        wanted = "partitioned" if A.device.host_memory and kind not in SHARED else plan(A, program).choice
+    return {"partitioned": None, "shared": run_shared, "replicated": run_replicated}[wanted]
 
 
 # ---- running --------------------------------------------------------------------------------------------------------

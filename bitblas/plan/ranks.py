@@ -1,8 +1,8 @@
-"""How several ranks run an algorithm on a distributed graph: shared work, replicated, or by rows. Pure functions.
+"""How several ranks run an algorithm on a distributed graph: shared work, replicated or partitioned. Pure functions.
 
-    shared       each rank has the graph and takes its part of independent work: sources, or rows of a mask
-    replicated   each rank has the graph and runs the whole algorithm, because a round takes less time than an exchange
-    split        each rank has its rows, and a round exchanges vectors
+    shared        each rank has the graph and takes its part of independent work: sources, or rows of a mask
+    replicated    each rank has the graph and runs the whole algorithm, because a round takes less than an exchange
+    partitioned   each rank has its rows, and a round exchanges vectors
 
 The predicted times are compared with each other, not with a clock: T(1) is the time of one rank for the entries and
 rounds that an algorithm of this kind reads; P ranks divide the entries and add an exchange to each round.
@@ -21,7 +21,7 @@ from .. import tuning
 WorkKind = Literal["", "sources", "rows", "search", "components", "sweeps"]
 WORK_KINDS = get_args(WorkKind)
 SHARED = ("sources", "rows")
-Choice = Literal["shared", "replicated", "split"]
+Choice = Literal["shared", "replicated", "partitioned"]
 CHOICES = get_args(Choice)
 
 
@@ -68,10 +68,10 @@ def predicted(facts: RankFacts, kind: WorkKind) -> dict[str, float]:
     sent = facts.rows * tuning.value(f"ranks.bytes.{searching}") * (ranks - 1) / ranks
     one = work + rounds * tuning.value("ranks.round")
     step = tuning.value("ranks.round") + exchange_seconds(ranks)
-    split = work / ranks + rounds * (step + sent / tuning.value("ranks.bandwidth"))
+    parts = work / ranks + rounds * (step + sent / tuning.value("ranks.bandwidth"))
     if kind == "sources":
-        return {"shared": one / ranks, "replicated": one, "split": split}
-    return {"replicated": one, "split": split}
+        return {"shared": one / ranks, "replicated": one, "partitioned": parts}
+    return {"replicated": one, "partitioned": parts}
 
 
 def exchange_seconds(ranks: int) -> float:
@@ -85,21 +85,23 @@ def choose(facts: RankFacts, kind: WorkKind, forced: str = "") -> RankPlan:
     room = tuning.value("ranks.memory") * facts.nbytes
     fits, seconds = room <= facts.free, {} if facts.on_cpu else predicted(facts, kind)
     bytes_ = f"{facts.nbytes} bytes on each rank"
-    if forced in ("replicated", "split") or (forced == "shared" and kind in SHARED):
-        choice: Choice = "split" if forced == "split" else "shared" if forced == "shared" else "replicated"
+    if forced in ("replicated", "partitioned") or (forced == "shared" and kind in SHARED):
+        choice: Choice = "partitioned" if forced == "partitioned" else "shared" if forced == "shared" else "replicated"
         return RankPlan(choice, "requested by the group's `choice`", seconds)
     if not fits:
         need = f"a copy takes {facts.nbytes} bytes and programs {room:.0f}, of {facts.free} free ones of a rank"
-        return RankPlan("split", f"each rank computes its rows, because {need}", seconds)
+        return RankPlan("partitioned", f"each rank computes its rows, because {need}", seconds)
     if kind in SHARED:
         what = "sources" if kind == "sources" else "rows of the mask"
         return RankPlan("shared", f"each rank has the graph ({bytes_}) and takes its part of the {what}", seconds)
     if facts.on_cpu:
-        return RankPlan("split", "each rank computes its rows, because ranks on CPUs share the host's memory", seconds)
+        return RankPlan(
+            "partitioned", "each rank computes its rows, because ranks on CPUs share the host's memory", seconds
+        )
     if not kind:
         return RankPlan("replicated", f"each rank computes the whole result ({bytes_}): arrays are used whole", seconds)
-    if seconds["split"] * tuning.value("ranks.gain") < seconds["replicated"]:
-        return RankPlan("split", "each rank computes its rows, because that is faster than one rank", seconds)
+    if seconds["partitioned"] * tuning.value("ranks.gain") < seconds["replicated"]:
+        return RankPlan("partitioned", "each rank computes its rows, because that is faster than one rank", seconds)
     short = kind != "sweeps" and facts.longest <= tuning.count("ranks.short_rows")
     why = f"rows are short (at most {facts.longest} entries), so there are many small rounds" if short else ""
     why = why or "exchanges would take longer than the work that they save"
