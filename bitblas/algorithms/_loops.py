@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Fact = TypeVar("Fact")
 Stored = TypeVar("Stored", "Matrix", "Vector")
 Make = Callable[..., dict[str, Any]]
-Items = TypeVar("Items", bound=Sequence[int])
+Items = TypeVar("Items", bound="Sequence[Any] | Array")
 Total = TypeVar("Total", int, "Vector", "Array")
 
 # ---- Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.

@@ -101,7 +101,11 @@ class DistributedExpression(Expression[Result]):
         if self.method != "mxm" or self._value is not None:
             return self._resolve().reduce_rowwise(op)
         dtype = Matrix(self.dtype, 1, 1).reduce_rowwise(op).dtype
-        of_share = lambda: self.local().reduce_rowwise(op)
+
+        def of_share() -> Local:
+            product: Any = self.local()
+            return product.reduce_rowwise(op)
+
         return DistributedExpression((self.shape[0],), "reduce_rowwise", (self,), None, of_share, dtype)
 
     def _resolve(self) -> Any:
@@ -283,9 +287,9 @@ def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None 
     by every rank."""
     ranks = current().size
     if (matrix := getattr(expr, "_matrix", None)) is not None:
-        how = "a single rank" if ranks == 1 else work_sharing.plan(matrix, algorithm)
+        choice = "a single rank" if ranks == 1 else work_sharing.plan(matrix, algorithm)
         name = "an algorithm" if algorithm is None else algorithm.__name__
-        return f"{name}({matrix.name}) on {ranks} ranks: {how}"
+        return f"{name}({matrix.name}) on {ranks} ranks: {choice}"
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")

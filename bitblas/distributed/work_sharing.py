@@ -262,11 +262,9 @@ class RankWork(algorithm_loops.SharedWork):
         self.meet()
         one = exchange.share_facts(C._stored).one
         i, j, x = C.to_coo(values=one is None)
-        arrays = exchange.concatenate([i, j] if x is None else [i, j, x])
-        values = one if x is None else arrays[2]
-        return WholeMatrix.from_coo(
-            *arrays[:2], values, C.dtype, nrows=C.nrows, ncols=C.ncols, dup_op="any", device=C.device
-        )
+        rows, columns, *more = exchange.concatenate([i, j] if x is None else [i, j, x])
+        values: Any = more[0] if more else one
+        return WholeMatrix.from_coo(rows, columns, values, C.dtype, nrows=C.nrows, ncols=C.ncols, device=C.device)
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------
