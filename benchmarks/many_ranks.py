@@ -313,7 +313,12 @@ class Driver:
 
     def run(self) -> int:
         budget = self.args.budget
-        for until, groups, tasks in (STAGES if self.args.ranks > 2 else STAGES_ON_TWO)[: self.args.stages]:
+        stages = STAGES if self.args.ranks > 2 else STAGES_ON_TWO
+        if self.args.only:
+            tasks = [(name, programs.split(",")) for name, programs in (x.split(":") for x in self.args.only)]
+            groups = [int(x) for x in self.args.groups.split(",")]
+            stages = [((k + 1) / len(groups), (ranks,), tasks) for k, ranks in enumerate(groups)]
+        for until, groups, tasks in stages[: self.args.stages]:
             deadline = self.begin + until * budget
             if time.time() < deadline - 5:
                 self.stage(groups, tasks, deadline)
@@ -348,6 +353,8 @@ def main() -> int:
     parser.add_argument("--smaller", type=int, default=0, help="subtract this from all scales")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--out", help="a file for rows, a JSON object in each line")
+    parser.add_argument("--only", nargs="+", help="graphs and programs instead of the stages: kron25:search,components")
+    parser.add_argument("--groups", default="1,2", help="with --only: numbers of ranks, one after the other")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker is None:

@@ -242,10 +242,12 @@ def runs_fused(A: Matrix) -> bool:
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def cached(make: Callable[[Matrix, ModuleType], Fact], A: Matrix, gb: ModuleType) -> Fact:
-    """make(A, gb), cached with A until its contents change."""
+def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:
+    """make(A, gb, *args), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
+    if keep is None:
+        return make(A, gb, *args)
+    return keep((make, tuning.version(), *args), lambda twin: make(twin, gb, *args), chosen=False)
 
 
 # ---- Power iteration: options, convergence test and 2-norm.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -109,22 +110,19 @@ def whole(A: Matrix) -> WholeMatrix:
 
 def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """On the only rank, as without ranks."""
-    keywords, arguments = _on_one_device(args, options)
-    if A.device.name == config.device:  # otherwise the program sets it
-        keywords["gb"] = sys.modules[__package__.partition(".")[0]]
-        program = getattr(program, "__wrapped__", program)
+    call = _on_one_device(program, A, args, options)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
-        return _distribute(program(A._part, *arguments, **keywords), True)
+        return _distribute(call(A._part), True)
 
 
 def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Each rank runs all of it."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
-        keywords, arguments = _on_one_device(args, options)
+        call = _on_one_device(program, A, args, options)
         copy, names, digests = whole(A), *digest_arguments(program, args, options)
         try:
-            result = program(copy, *arguments, **keywords)
+            result = call(copy)
         except Exception as error:
             agree(program, names, digests, error)
             raise
@@ -137,11 +135,11 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
         agree(program, *digest_arguments(program, args, options))
-        keywords, arguments = _on_one_device(args, options)
+        call = _on_one_device(program, A, args, options)
         copy, work = whole(A), RankWork(program.__name__)
         try:
             with algorithm_loops.sharing(work):
-                result = program(copy, *arguments, **keywords)
+                result = call(copy)
         except Exception as error:
             work.meet(error)
             raise
@@ -154,9 +152,15 @@ def digest_arguments(
     program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[list[str], list[int]]:
     """The names of arguments, and hashes of the numbers, texts and arrays among them."""
-    names = [*signature(program).parameters][1 : 1 + len(args)]
-    passed = dict(zip(names, args)) | {name: x for name, x in sorted(options.items()) if name != "gb"}
+    passed = dict(zip(_parameters(program)[1:], args)) | {
+        name: x for name, x in sorted(options.items()) if name != "gb"
+    }
     return [*passed], [*map(_digest, passed.values())]
+
+
+@lru_cache
+def _parameters(program: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(program).parameters)
 
 
 def agree(
@@ -195,9 +199,17 @@ def _digest(x: object) -> int:
     return 0
 
 
-def _on_one_device(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
+def _on_one_device(
+    program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]
+) -> Callable[[WholeMatrix], Any]:
+    """The program as a function of a whole matrix. Gathers arguments that are distributed."""
     keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
-    return keywords, tuple(map(_to_one_device, args))
+    arguments = tuple(map(_to_one_device, args))
+    facts: Facts | None = getattr(program, "facts", None)
+    if A.device.name == config.device and not any(facts.arrays if facts else (1,)):  # otherwise the program checks that
+        keywords["gb"] = sys.modules[__package__.partition(".")[0]]
+        program = getattr(program, "__wrapped__", program)
+    return lambda whole: program(whole, *arguments, **keywords)
 
 
 def _to_one_device(x: Any) -> Any:
@@ -308,10 +320,10 @@ def _describe_type(result: object) -> str:
 
 
 def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
-    """This rank's share of a vector that it has: positions of whole words, whose values are not copied."""
+    """This rank's share of a vector that it has alone: words of bits and values, which are not copied."""
     store = result._stored
     device, first = store.device, s.low // shares.WORD
-    bits = store.present[first : first + s.words[s.rank]].copy() if s.mine else device.xp.zeros(words(0), np.uint64)
+    bits = store.present[first : first + s.words[s.rank]] if s.mine else device.xp.zeros(words(0), np.uint64)
     if store.iso:
         return WholeVector._from_store(VectorStore(device, s.mine, store.dtype, bits, store.values))
     if not s.mine:

@@ -41,10 +41,15 @@ def triangle_count(A, *, gb=None):
     # L = A<i before j>
     L = loops.cached(_directed, A, gb)
     work = loops.shared_work()
-    M = rows_of(L, work.rows(A.nrows, lambda: loops.cached(_cost, L, gb)))
+    rows = work.rows(A.nrows, lambda: loops.cached(_cost, L, gb))
+    M = L if rows.stop - rows.start == A.nrows else loops.cached(_rows, L, gb, rows.start, rows.stop)
     # C<M> = M plus.pair L'; count = sum(C). M = L, or a rank's rows of it
     C = M.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=M.S)
     return work.total(int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value))
+
+
+def _rows(L, gb, start, stop):
+    return rows_of(L, slice(start, stop))
 
 
 def _cost(L, gb):
