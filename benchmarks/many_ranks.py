@@ -32,7 +32,7 @@ SHARED = "betweenness64 betweenness256 triangles spmm64 spmm64-columns labels".s
 # Stages: the share of the budget until which each may run, groups of ranks that run at the same time, their programs.
 FIRST = [
     ("kron25", SEARCHES), ("kron22", SHARED), ("kron17", ["closeness"]), ("kron26", SEARCHES), ("mesh1024", ["search"]),
-    ("mesh256", ["betweenness64"]),
+    ("mesh256", ["betweenness64", "betweenness512"]),
 ]  # fmt: skip
 LARGE = [("kron27", ["search", "components", "pagerank"]), ("kron28", ["search", "pagerank", "components"])]
 STAGES = [

@@ -76,6 +76,10 @@ def loops(g):
                 assert same(wanted, to_cpu(found)), name
         with tuning.override({"components.skew": 0}):  # two steps first, in a nested loop
             assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
+        with tuning.override({"rows.hub_column_skew": 1}):  # pulls of a rank's rows try a hub column first
+            for made, graph in ((x, "S"), (x, "A")):
+                found, wanted = (al.bfs_levels(getattr(o, graph).dup(), 3) for o in (y, made))
+                assert same(wanted, to_cpu(found)), graph
         by_twos(x, y, group)
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))
