@@ -1301,23 +1301,48 @@ TABLE: dict[str, Threshold] = {
         "vectors",
         "Each rank stores the gathered copies of this many recent vectors and updates them with the changed values.",
     ),
-    "replicated.entries": Threshold(
-        1 << 25,
-        "entries",
-        "Splitting a matrix does not pay if a GPU reads all of its entries in 0.5 ms.",
-        "H200",
+    "ranks.rate": Threshold(
+        75e9, "entries per second", "What a GPU reads of a graph whose vectors exceed its cache.", "H200"
     ),
-    "replicated.longest_row": Threshold(
-        64,
-        "entries",
-        "Graphs whose rows are all short, such as meshes and roads, have many levels. A level costs 60 microseconds "
-        "more on two ranks than on one, where one cluster runs rounds with few entries.",
+    "ranks.round": Threshold(6e-6, "seconds", "A round of a captured loop with few entries.", "H200"),
+    "ranks.call": Threshold(
+        4e-4,
+        "seconds",
+        "What a round of two ranks takes longer than one of a single rank: calls of NCCL within a graph, and the wait "
+        "for the other rank.",
         "2 H200",
     ),
-    "replicated.memory": Threshold(
-        3,
-        "free bytes of a rank per byte of the matrix",
-        "The matrix is replicated by rows and by columns if a rank has this much free memory.",
+    "ranks.call_rank": Threshold(
+        2e-4, "seconds per rank beyond two", "The same for each further rank: calls visit one rank after the other."
+    ),
+    "ranks.bandwidth": Threshold(
+        3e11, "bytes per second", "What a rank receives by NCCL over NVLink in large calls.", "2 H200"
+    ),
+    "ranks.levels": Threshold(8, "rounds", "Levels of a search in a graph with hubs."),
+    "ranks.sweeps": Threshold(20, "rounds", "Rounds until an iterative method such as PageRank converges."),
+    "ranks.short_rows": Threshold(
+        64,
+        "entries",
+        "Graphs whose rows are all short, such as meshes and roads, have about as many levels as the square root of "
+        "their number of vertices.",
+    ),
+    "ranks.reads.search": Threshold(
+        0.12, "entries read per entry", "Searches that pull stop at the first neighbour that was found before.", "H200"
+    ),
+    "ranks.reads.components": Threshold(
+        0.4, "entries read per entry", "Rounds on samples of the entries, and the whole-vector steps between them."
+    ),
+    "ranks.reads.sweeps": Threshold(1, "entries read per entry and round", "A round multiplies by the whole matrix."),
+    "ranks.bytes.search": Threshold(0.125, "bytes exchanged per vertex and round", "A bit: is it in the frontier?"),
+    "ranks.bytes.components": Threshold(4, "bytes exchanged per vertex and round", "A label of 32 bits."),
+    "ranks.bytes.sweeps": Threshold(8, "bytes exchanged per vertex and round", "A value of 64 bits."),
+    "ranks.gain": Threshold(
+        1.05, "times faster", "Rows are partitioned if the prediction is better than that of one rank by this factor."
+    ),
+    "ranks.memory": Threshold(
+        1.5,
+        "free bytes of a rank per byte of its copy",
+        "A graph is copied to every rank if each has this much free memory: the copy, and vectors of the program.",
     ),
     "shares.large": Threshold(
         1 << 16,

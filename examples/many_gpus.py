@@ -1,6 +1,7 @@
-"""A graph in shares: made, searched and ranked by all ranks. Run with: bitblas run -n 2 examples/many_gpus.py
+"""A graph on all ranks: built, searched and ranked in shares; then betweenness, whose sources are dealt to the ranks.
 
-On CPUs: bitblas run -n 2 --device cpu examples/many_gpus.py. A number after it is the scale (2**scale vertices).
+Run with: bitblas run -n 2 examples/many_gpus.py (on CPUs: --device cpu). A number after it is the scale: 2**scale
+vertices.
 """
 
 import sys
@@ -9,7 +10,7 @@ import time
 import numpy as np
 
 import bitblas.distributed as gd
-from bitblas.algorithms import bfs_levels, connected_components, pagerank
+from bitblas.algorithms import betweenness_centrality, bfs_levels, connected_components, pagerank
 
 group = gd.init()
 scale = int(sys.argv[1]) if len(sys.argv) > 1 else 12
@@ -18,14 +19,14 @@ xp = group.device.xp  # NumPy or CuPy
 
 
 def chunks(parts=8):
-    """This rank's part of an R-MAT graph, both directions, by some edges at a time: no rank ever has all of them."""
-    for part in range(group.rank, parts, group.size):
+    """This rank's part of an R-MAT graph, both directions, some edges at a time: no rank ever has all of them."""
+    for part in group.part(range(parts)):
         random = xp.random.RandomState(part)
         i, j = xp.zeros(edges // parts, np.int64), xp.zeros(edges // parts, np.int64)
         for _ in range(scale):
             x = random.random_sample(len(i))
             i, j = 2 * i + (x > 0.76), 2 * j + (((x > 0.57) & (x <= 0.76)) | (x > 0.95))
-        i, j = ((end * 2654435761 + 1) % n for end in (i, j))  # so that the numbers say nothing of the degrees
+        i, j = ((end * 2654435761 + 1) % n for end in (i, j))  # so that hubs are spread over the ranks
         yield xp.concatenate([i, j]), xp.concatenate([j, i])
 
 
@@ -35,26 +36,33 @@ print(f"rank {group.rank} of {group.size} on {group.device.name}: rows {A.shares
 
 
 def timed(what, run):
-    run()  # kernels are compiled, forms are made
+    run()  # kernels are compiled, and copies of the graph are made
     group.barrier()
     begin, sent = time.perf_counter(), group.sent
     found = run()
     group.barrier()
     if group.rank == 0:
         ms, bytes_sent = 1e3 * (time.perf_counter() - begin), group.sent - sent
-        print(
-            f"{what}: {ms:.1f} ms, {entries / ms / 1e6:.3f} G edges/s, {bytes_sent} bytes sent by this rank", flush=True
-        )
+        print(f"{what}: {ms:.1f} ms, {bytes_sent} bytes sent by this rank", flush=True)
     return found
 
 
-source = int(A.reduce_rowwise(gd.agg.count).new().to_dense(0).argmax())
+degrees = A.reduce_rowwise(gd.agg.count).new()
+source = int(degrees.to_dense(0).argmax())
 levels = timed("search", lambda: bfs_levels(A, source))
 ranks = timed("PageRank", lambda: pagerank(A))
 parts = timed("components", lambda: connected_components(A))
+
+# Each rank runs the searches from its part of the sources on its own copy of the graph; the sums are added at the end.
+sources = degrees.to_coo()[0][:16].tolist()
+between = timed("betweenness of 16 sources", lambda: betweenness_centrality(A, sources))
+for algorithm in (bfs_levels, betweenness_centrality):
+    plan = gd.explain(A, algorithm)  # on all ranks
+    if group.rank == 0:
+        print(plan)
 
 total, reached = ranks.reduce(gd.monoid.plus).new().value, levels.nvals
 same = parts.select("==", parts[source].new().value).new().nvals
 if group.rank == 0:
     print(f"{n} vertices, {entries} entries; {reached} reached; PageRank sums to {total:.6f}")
-assert abs(total - 1) < 1e-6 and reached == same
+assert abs(total - 1) < 1e-6 and reached == same and between.nvals == n

@@ -14,7 +14,7 @@ import bitblas as gb
 import bitblas.distributed as gd
 from bitblas import exceptions as ex
 from bitblas import tuning
-from bitblas.distributed import replicated
+from bitblas.distributed import work_sharing
 from bitblas.exceptions import DistributedError, IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
 from bitblas.loop.symbolic.control_flow import plain_loops
 
@@ -296,7 +296,7 @@ def without_positions(group):
     A = gd.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
     assert A.shares.mine == (n if group.rank == 0 else 0)
     whole = gb.Vector.from_dense(np.arange(n) % 5, device=group.device.name)  # an answer that every rank has found
-    for found in (replicated._scatter(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
+    for found in (work_sharing._scatter(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
         assert len(found._stored.present) == 1 and found.nvals == A.shares.mine
 
 

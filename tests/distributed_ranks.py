@@ -13,6 +13,7 @@ import distributed_faults
 import distributed_files
 import distributed_loops
 import distributed_random
+import distributed_sharing
 import numpy as np
 from distributed_programs import PROGRAMS, N, assert_agree, assert_refused, operands, results, same
 from distributed_programs import quick as quick_program
@@ -147,7 +148,7 @@ if __name__ == "__main__":
     group = gd.init()
     programs_of = [
         globals(),
-        *map(vars, (distributed_faults, distributed_files, distributed_loops, distributed_random)),
+        *map(vars, (distributed_faults, distributed_files, distributed_loops, distributed_random, distributed_sharing)),
     ]
     names, *arguments = sys.argv[1:]
     for name in names.split(","):

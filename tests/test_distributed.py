@@ -22,7 +22,7 @@ from bitblas.loop import at_once
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone,shared,choices,faults"
 
 
 def python(*arguments, **environment):
@@ -49,6 +49,17 @@ def done(*arguments, count=RANKS, **how):
 def test_two_ranks_agree_with_one_device():
     """In one run, because each takes seconds to start, and with few kernels; the whole is a slow test."""
     done("calls,nccl,quick,few,loop", count=2)
+
+
+def test_ranks_share_independent_work():
+    """Some algorithms by sources and by rows of a mask, choices of the program, and errors."""
+    done("choices,faults,shared", "few", count=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 5])
+def test_ranks_share_the_work_of_all_algorithms_that_declare_it(count):
+    done("shared", "", count=count, BITBLAS_DEBUG="1")
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -144,6 +155,11 @@ def test_others_hear_of_a_rank_that_ended_or_differs(how):
     environment, time, words = FAULTS[how]
     code, text = ranks("fails", how, **environment)
     assert code and all(time in when and word in error for when, error in told(text) for word in words), text
+
+
+def test_a_rank_killed_in_its_part_of_the_work_ends_the_others():
+    code, text = ranks("killed_in_its_part")
+    assert code and all(time == "less" and "rank 1 was killed" in error for time, error in told(text)), text
 
 
 @pytest.mark.slow

@@ -142,6 +142,23 @@ def test_cached_decisions_follow_their_thresholds(device, tune):
     assert layout.device.host_memory or hub_columns(layout, column_types(layout)) is not None
 
 
+@pytest.mark.parametrize("key", ["csr", "mplg"])
+def test_rows_of_a_rank_have_hub_columns(emulator, key):
+    """Of a matrix that is not square, the entries of columns are counted."""
+    rng = generator("hub columns of some rows")
+    rows, cols = rng.integers(0, 90, 900), np.minimum(rng.integers(0, 300, 900), rng.integers(0, 300, 900))
+    rows[:200] = 7  # a long one
+    keys = np.unique(rows * 300 + cols)
+    A = gb.Matrix.from_coo(keys // 300, keys % 300, True, nrows=100, ncols=300, device="emulator")
+    layout = A._store.structure.layout(key)
+    hub, filled = hub_columns(layout, column_types(layout))
+    counts = np.bincount(keys % 300, minlength=300)
+    for row in range(100):
+        some = keys[keys // 300 == row] % 300
+        assert bool(filled[row // 64] >> np.uint64(row % 64) & np.uint64(1)) == (len(some) > 0)
+        assert not len(some) or counts[hub[row]] == counts[some].max()
+
+
 def test_masked_rounds_of_rows_with_hub_columns_pull_from_few_entries_on(emulator):
     """A pull that tries a hub column of each row first is worth it for a frontier of fewer entries."""
     with gb.config.set(device="emulator"):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from .. import docstrings
+from ..plan.ranks import WORK_KINDS, WorkKind
 from . import _check as check
 
 # The graphs that an algorithm accepts. A program with the parameter `directed` accepts any, and ignores directions by
@@ -55,12 +56,15 @@ class Facts:
     values as weights (a program with the parameter `weighted` reads them if that is True). arrays: bytes per vertex and
     per entry of the arrays that it uses between statements (degrees, entry lists, sorted scores), slightly below the
     peaks measured on the CPU for graphs of 500 to 4000 vertices and up to 24 000 entries. GraphBLAS statements predict
-    their own memory; arrays whose size depends on an intermediate result are checked with `check.memory`."""
+    their own memory; arrays whose size depends on an intermediate result are checked with `check.memory`. work: how the
+    work can be divided, by which ranks choose how they run it (plan/ranks.py); `sources` and `rows` are those of
+    `shared_work` (_loops.py)."""
 
     answer: tuple[str, ...]
     graph: GraphKind = "any"
     weighted: bool = False
     arrays: tuple[int, int] = (0, 0)
+    work: WorkKind = ""
 
     @property
     def undirected(self) -> bool:
@@ -82,16 +86,23 @@ Program = TypeVar("Program", bound=Callable[..., Any])
 
 
 def algorithm(
-    *, answer: str | tuple[str, ...], graph: GraphKind = "any", weighted: bool = False, arrays: tuple[int, int] = (0, 0)
+    *,
+    answer: str | tuple[str, ...],
+    graph: GraphKind = "any",
+    weighted: bool = False,
+    arrays: tuple[int, int] = (0, 0),
+    work: WorkKind = "",
 ) -> Callable[[Program], Program]:
     """Register a program; the parameters are those of `Facts`. It runs on the device of its Matrix A, or on the default
     device if it has none, and receives the library `gb`. A is checked to be square, and symmetric if `graph` requires
-    it. ValueError for an unknown kind of answer or graph."""
-    facts = Facts((answer,) if isinstance(answer, str) else answer, graph, weighted, arrays)
+    it. ValueError for an unknown kind of answer, graph or work."""
+    facts = Facts((answer,) if isinstance(answer, str) else answer, graph, weighted, arrays, work)
     if unknown := [kind for kind in facts.answer if kind not in ANSWERS]:
         raise ValueError(f"answer: expected {', '.join(map(repr, ANSWERS))}, got {unknown[0]!r}")
     if graph not in get_args(GraphKind):
         raise ValueError(f"graph: expected {', '.join(map(repr, get_args(GraphKind)))}, got {graph!r}")
+    if work not in WORK_KINDS:
+        raise ValueError(f"work: expected {', '.join(map(repr, WORK_KINDS))}, got {work!r}")
 
     def register(program: Program) -> Program:
         if "gb" not in (program.__kwdefaults__ or {}):
@@ -141,8 +152,8 @@ def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
             raise check.graph_given("A", name)
         gb = options["gb"] = check.library(options.get("gb"), A)
-        if hasattr(A, "_replicated_run") and (replicated := A._replicated_run(on_device, args, options)) is not None:
-            return replicated()  # a distributed matrix: every rank runs the program on the whole matrix
+        if hasattr(A, "_run_on_ranks") and (on_ranks := A._run_on_ranks(on_device, args, options)) is not None:
+            return on_ranks()  # a distributed matrix, of which each rank has a copy
         if any(arrays) and hasattr(A, "nvals") and hasattr(A, "nrows"):
             n, nvals = A.nrows, A.nvals
             nbytes = arrays[0] * n + arrays[1] * nvals

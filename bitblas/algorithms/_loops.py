@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import ModuleType
@@ -15,10 +15,13 @@ from . import _check as check
 
 if TYPE_CHECKING:
     from ..core import Matrix, Scalar, Vector
+    from ..typing import Array
 
 Fact = TypeVar("Fact")
 Stored = TypeVar("Stored", "Matrix", "Vector")
 Make = Callable[..., dict[str, Any]]
+Items = TypeVar("Items", bound="Sequence[Any] | Array")
+Total = TypeVar("Total", int, "Vector", "Array")
 
 # ---- Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.
 #
@@ -85,6 +88,65 @@ def silenced() -> Iterator[None]:
     finally:
         _active.reset(token)
         _inside.reset(inside)
+
+
+# ---- Independent work that several ranks share.
+
+
+class SharedWork:
+    """The independent work of an algorithm. This class: of a single process, which does all of it. An algorithm that
+    declares `work="sources"` or "rows" takes its part, and combines partial answers:
+
+        work = shared_work()
+        for source in work.part(sources):
+            c += ..
+        c = work.total(c)
+
+    Every rank calls the same methods in the same order; the answers are the same on all ranks.
+    """
+
+    def part(self, items: Items) -> Items:
+        """This rank's consecutive part of a sequence: a list, a range or an array."""
+        return items
+
+    def rows(self, n: int, cost: Callable[[], Array]) -> slice:
+        """This rank's consecutive rows out of n, of about the same total cost on each rank. cost(): an array with a
+        number of 0 or more for each row."""
+        return slice(0, n)
+
+    def total(self, x: Total, op: str = "plus") -> Total:
+        """The sum ("plus") or the maximum ("max") of a number, an array or a full Vector over all ranks."""
+        return x
+
+    def stacked(self, C: Matrix) -> Matrix:
+        """The matrices of all ranks one below another: answers for consecutive parts, a row each."""
+        return C
+
+    def union(self, C: Matrix) -> Matrix:
+        """The entries of the matrices of all ranks, of one shape; no two have the same entry."""
+        return C
+
+
+ALL = SharedWork()
+_sharing: ContextVar[SharedWork] = ContextVar("sharing", default=ALL)
+
+
+def shared_work() -> SharedWork:
+    """The work that ranks share. The first call within an algorithm takes it; algorithms called inside do all of
+    theirs."""
+    found = _sharing.get()
+    _sharing.set(ALL)
+    return found
+
+
+@contextmanager
+def sharing(work: SharedWork) -> Iterator[None]:
+    """The algorithm called inside shares `work` with other ranks."""
+    token = _sharing.set(work)
+    try:
+        yield
+    finally:
+        _sharing.reset(token)
 
 
 # ---- Captured loops, and other objects that are cached with a matrix.
@@ -180,10 +242,12 @@ def runs_fused(A: Matrix) -> bool:
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def cached(make: Callable[[Matrix, ModuleType], Fact], A: Matrix, gb: ModuleType) -> Fact:
-    """make(A, gb), cached with A until its contents change."""
+def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:
+    """make(A, gb, *args), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
+    if keep is None:
+        return make(A, gb, *args)
+    return keep((make, tuning.version(), *args), lambda twin: make(twin, gb, *args), chosen=False)
 
 
 # ---- Power iteration: options, convergence test and 2-norm.

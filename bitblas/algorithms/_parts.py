@@ -46,6 +46,20 @@ def induced_subgraph(A: Matrix, v: Vector, gb: ModuleType) -> Matrix:
     return C
 
 
+def rows_of(A: Matrix, rows: slice) -> Matrix:
+    """These rows, which are consecutive; A itself if they are all."""
+    return A if rows.stop - rows.start == A.nrows else A[rows, :].new()
+
+
+def cost_of_rows(M: Matrix, left: Array, right: Array, gb: ModuleType) -> Array:
+    """The cost of each row of a product A B' under the mask M, whose entry (i, j) reads row i of A and row j of B. left
+    and right are the row lengths of A and B.
+    """
+    # cost = d .* left + M plus.second right, d = M plus.pair 1
+    near = M.mxv(gb.Vector.from_dense(right), gb.semiring.plus_second[gb.dtypes.INT64]).new().to_dense(0)
+    return degrees(M, gb) * left + near + 1
+
+
 def transposed(A: Matrix, gb: ModuleType) -> Matrix:
     """A' as a Matrix; the transpose of a transposed matrix is one."""
     T = A.T

@@ -202,6 +202,9 @@ class Distributed(Styled):
                 type(self._part)(self.dtype, 1, device=self.device)(accum=accum)[0] << item
                 self._changes()
                 return
+            if single:  # this rank's own: no array, which a GPU would have to send
+                self._changes()(accum=accum)[first.at - s.low] << item
+                return
             at = first.array(self.device)
             keep = s.has(at)
             places = (at - s.low)[keep]

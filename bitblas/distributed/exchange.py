@@ -22,8 +22,9 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..core import Vector
+from ..core import Matrix, Vector
 from ..exceptions import InvalidValue, NotImplementedException
+from ..formats.csr.kernels import index_type
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
 from ..typing import Array
@@ -331,6 +332,32 @@ def concatenate(arrays: Sequence[Array]) -> list[Array]:
     group = current()
     counts = group.gather_host(np.array([len(arrays[0])]))[:, 0].tolist()
     return [send_narrow(group, x, lambda raw: group.allgather(raw, counts)) for x in arrays]
+
+
+def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
+    """The matrices of all ranks one below another, on every rank. heights: their numbers of rows. Sends row lengths,
+    columns in the type that they are stored in, and values unless all are equal."""
+    group, facts = current(), share_facts(part._stored)
+    dtype, device, xp, counts = check_exchangeable(part.dtype), part.device, part.device.xp, facts.counts.tolist()
+    if facts.one is None and 0 < facts.entries == sum(heights) * part.ncols:  # dense rows
+        dense = group.allgather(part.to_dense().reshape(-1), [height * part.ncols for height in heights])
+        return Matrix.from_dense(dense.reshape(-1, part.ncols), dtype=dtype, device=device)
+    store = part._in_users_order
+    if store.structure.primary.format.by_rows and not store.structure.hypersparse:
+        layout, values = store.by_rows()
+        lengths, columns = (layout.ptr[1:] - layout.ptr[:-1])[: part.nrows], layout.columns()
+    else:
+        rows, columns, values = part.to_coo(values=facts.one is None)
+        lengths = xp.bincount(rows.astype(np.int64), minlength=part.nrows)
+    ptr = xp.zeros(sum(heights) + 1, np.int64)
+    xp.cumsum(group.allgather(lengths.astype(np.int64), heights), out=ptr[1:])
+    columns = group.allgather(columns.astype(index_type(part.ncols), copy=False), counts)
+    if facts.one is not None:
+        values = facts.one
+    else:
+        values = device.full(counts[group.rank], values) if isinstance(values, np.generic) else values
+        values = group.allgather(values[: counts[group.rank]], counts)
+    return Matrix._from_rows(device, ptr, columns, values, dtype, sum(heights), part.ncols)
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:

@@ -8,10 +8,10 @@ import re
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .vector import Vector
 
 T = TypeVar("T")
+Items = TypeVar("Items", bound="Sequence[Any] | Array")
 # The type and the sizes of the arrays of a call, or nothing: the same on all ranks.
 Sizes = tuple["np.dtype | int", ...]
 
@@ -72,21 +73,30 @@ class Group(ABC):
     sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
     statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
-    default for CPU ranks on several hosts. splits: whether algorithms on GPUs split every matrix, even if that does not
-    pay (replicated.py). captures, lists and splits must be the same on all ranks.
+    default for CPU ranks on several hosts. choice: how algorithms run, "shared", "replicated" or "partitioned"; "": as
+    planned (plan/ranks.py). captures, lists and choice must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.board: LivenessBoard | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
+        self.sent, self.seconds, self.captures, self.lists, self.choice = 0, 0.0, False, False, ""
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
         self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
         self.pending = False  # whether transfers are still under way on a stream
+
+    @property
+    def splits(self) -> bool:
+        """Whether algorithms split every matrix, even if that does not pay: `choice` is "partitioned"."""
+        return self.choice == "partitioned"
+
+    @splits.setter
+    def splits(self, splits: bool) -> None:
+        self.choice = "partitioned" if splits else ""
 
     # ---- the four calls ----
 
@@ -131,6 +141,13 @@ class Group(ABC):
         self.gather_host(np.zeros(1, np.uint8))
 
     # ---- on top of them ----
+
+    def part(self, items: Items) -> Items:
+        """This rank's consecutive part of a sequence of independent items: a list, a range or an array. The parts of
+        all ranks differ by at most one item."""
+        n = len(items)
+        found: Items = items[n * self.rank // self.size : n * (self.rank + 1) // self.size]  # type: ignore[assignment]
+        return found
 
     def gather_host(self, x: np.ndarray, about: str = "") -> np.ndarray:
         """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then

@@ -36,7 +36,7 @@ from ..device import Device
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..store import MatrixStore
 from ..typing import Array
-from . import exchange, loops, replicated, shares
+from . import exchange, shares, work_sharing
 from .base import Distributed
 from .group import CONFIRM, FAILED
 from .products import DistributedExpression, check_product, classes_by_ndim, multiply_vector
@@ -161,7 +161,8 @@ class MatrixRead:
         return multiply_vector(self, other, op, "mxv")
 
     def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Matrix]:
-        """The matrix product: this rank's rows of self times all of the other matrix, which is gathered."""
+        """The matrix product: this rank's rows of self times all of the other matrix, which is gathered once, until it
+        changes."""
         B = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
         if not isinstance(B, (Matrix, TransposedMatrix)):
             raise TypeError(f"mxm: expected a distributed Matrix, got {describe(other)}")
@@ -171,7 +172,8 @@ class MatrixRead:
         check_product(f, False)
 
         def local() -> Local:
-            part, whole = self._rows()._part, B._matrix._gathered()
+            part, M = self._rows()._part, B._matrix
+            whole = M._part if current().size == 1 else work_sharing.whole(M)
             return part.mxm(whole.T if B._transposed else whole, f)
 
         return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
@@ -465,10 +467,7 @@ class Matrix(MatrixRead, Distributed):
         part = self._part
         if current().size == 1:
             return part
-        exchange.check_exchangeable(part.dtype)
-        i, j, x = part.to_coo()
-        i, j, x = exchange.concatenate([i.astype(np.int64) + self.shares.low, j.astype(np.int64), x])
-        return Whole.from_coo(i, j, x, part.dtype, nrows=self.nrows, ncols=self.ncols, device=part.device)
+        return exchange.stack_rows(part, self.shares.counts)
 
     def _cached(self, what: Hashable, make: Callable[[], Fact]) -> Fact:
         """Return make(), cached until the contents change.
@@ -497,14 +496,12 @@ class Matrix(MatrixRead, Distributed):
 
         return self._cached(("kept", key), lambda: make(twin()))
 
-    def _replicated_run(
+    def _run_on_ranks(
         self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Callable[[], Fact] | None:
-        """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
-        single = current().size == 1 and not loops.is_recording()
-        if not single and replicated.why_replicated(self) is None:
-            return None
-        return lambda: replicated.run(program, self, args, options)
+        """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
+        run = work_sharing.runner(program, self)
+        return None if run is None else lambda: run(program, self, args, options)
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
-from semirings import Typed, dtypes, indexunary
+from semirings import Typed, dtypes, indexunary, monoid
 from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import INT64, DataType
 from semirings.expressions import names_in
 
 from .. import tuning
-from ..core import Vector
+from ..core import Matrix, Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
 from ..core.options import check_options
@@ -30,7 +30,7 @@ from ..core.statement.masks import Mask
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
 from ..plan.direction import DistributedFacts, distributed_direction
-from . import exchange, loops, replicated
+from . import exchange, loops, work_sharing
 from .start import current
 
 if TYPE_CHECKING:
@@ -95,6 +95,18 @@ class DistributedExpression(Expression[Result]):
             value, self._value = self._value, None
             return value
         return classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
+
+    def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[DistributedVector]:
+        """The monoid's sum of each row; that of a product is not stored."""
+        if self.method != "mxm" or self._value is not None:
+            return self._resolve().reduce_rowwise(op)
+        dtype = Matrix(self.dtype, 1, 1).reduce_rowwise(op).dtype
+
+        def of_share() -> Local:
+            product: Any = self.local()
+            return product.reduce_rowwise(op)
+
+        return DistributedExpression((self.shape[0],), "reduce_rowwise", (self,), None, of_share, dtype)
 
     def _resolve(self) -> Any:
         if self._value is None:
@@ -269,15 +281,15 @@ def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool
     return u.vxm(N, f) if flip else N.mxv(u, f)
 
 
-def explain(expr: Delayed | MatrixRead) -> str:
+def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None = None) -> str:
     """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
-    Matrix, whether algorithms split it, and why. Called by every rank."""
+    Matrix, how ranks run an algorithm on it, such as `algorithms.bfs_levels`, why, and in which predicted times. Called
+    by every rank."""
     ranks = current().size
     if (matrix := getattr(expr, "_matrix", None)) is not None:
-        why = replicated.why_replicated(matrix)
-        text = "split, each rank computes its rows"
-        text = text if why is None else f"replicated, each rank computes the whole result: {why}"
-        return f"{matrix.name} on {ranks} ranks: {text}"
+        choice = "a single rank" if ranks == 1 else work_sharing.plan(matrix, algorithm)
+        name = "an algorithm" if algorithm is None else algorithm.__name__
+        return f"{name}({matrix.name}) on {ranks} ranks: {choice}"
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")

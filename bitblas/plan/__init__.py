@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..extras import module_of
 
 if TYPE_CHECKING:
-    from . import cost_model, direction, facts, format_choice, operation, pattern, product, profile
+    from . import cost_model, direction, facts, format_choice, operation, pattern, product, profile, ranks
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -38,7 +38,7 @@ BATCH = 64  # sources per batch: one 64-bit word per vertex
 EULER = 2.718281828459045
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sources")
 def betweenness_centrality(
     A, sources=None, *, k=None, seed=None, batch=BATCH, weighted=False, normalized=False, endpoints=False, gb=None
 ):
@@ -65,11 +65,13 @@ def betweenness_centrality(
     c, plus, logs = gb.Vector.from_scalar(0.0, n), gb.monoid.plus, False
     lengths = _lengths(A, weighted, gb)
     size = batch if lengths is None else 1
-    for first in range(0, len(sources), size):
+    work = loops.shared_work()
+    own = work.part(sources)
+    for first in range(0, len(own), size):
         # c += the column sums of D, over all batches
-        some = list(sources[first : first + size])
+        some = list(own[first : first + size])
         if lengths is None:
-            found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
+            found, logs = _searched(A, gb, some, min(batch, len(own)), logs)
             D = found["dependencies"]
         else:
             D = _by_length(lengths, some[0], gb)[0]
@@ -82,6 +84,7 @@ def betweenness_centrality(
             ends = [number - 2.0 for number in reached]
             c(plus) << gb.Vector.from_coo(some, ends, gb.dtypes.FP64, size=n, dup_op=gb.binary.plus)
         loops.report(len(some), total=len(sources))
+    c = work.total(c)
     if normalized:
         # c /= the number of pairs: sources times targets, of which v is none unless end points count
         pairs = gb.Vector.from_scalar(float(max(1, len(sources) * (n - 1 - (not endpoints)))), n)
@@ -92,7 +95,7 @@ def betweenness_centrality(
     return c
 
 
-@algorithm(answer="value per edge", arrays=(64, 56))
+@algorithm(answer="value per edge", arrays=(64, 56), work="sources")
 def edge_betweenness_centrality(
     A, sources=None, *, k=None, seed=None, batch=BATCH, weighted=False, normalized=False, gb=None
 ):
@@ -112,15 +115,17 @@ def edge_betweenness_centrality(
     normalized, lengths = check.flag("normalized", normalized), _lengths(A, weighted, gb)
     i, j, _ = A.to_coo()
     e, logs = i * 0.0, False
-    for source in sources if lengths else ():
+    work = loops.shared_work()
+    own = work.part(sources)
+    for source in own if lengths else ():
         # e[i, j] += p[i] / p[j] (1 + d[j]) at tight edges
         D, P, tight, logarithms = _by_length(lengths, source, gb)
         d, p, u, v = D.to_dense(0.0), P.to_dense(1.0), i[tight], j[tight]
         e[tight] += (EULER ** (p[u] - p[v]) if logarithms else p[u] / p[v]) * (1 + d[v])
         loops.report(total=len(sources))
-    for first in range(0, 0 if lengths else len(sources), batch):
-        some = list(sources[first : first + batch])
-        found, logs = _searched(A, gb, some, min(batch, len(sources)), logs, edges=True)
+    for first in range(0, 0 if lengths else len(own), batch):
+        some = list(own[first : first + batch])
+        found, logs = _searched(A, gb, some, min(batch, len(own)), logs, edges=True)
         P, V = found["paths"]
         columns = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
         for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in columns)):
@@ -129,6 +134,7 @@ def edge_betweenness_centrality(
             share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
             e += ahead * share * (1 + d[j])
         loops.report(len(some), total=len(sources))
+    e = work.total(e)
     if normalized:
         e = e / max(1, len(sources) * (n - 1))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)

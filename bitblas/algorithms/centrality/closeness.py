@@ -24,7 +24,7 @@ from ..paths.all_pairs import distances_from_each
 from ..paths.sssp import facts_of
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sources")
 def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     """The inverse of the mean distance to each vertex, over the vertices that reach it.
 
@@ -42,7 +42,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     return gb.Vector.from_dense(c * (reached / max(1, n - 1)) if improved else c)
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sources")
 def harmonic_centrality(A, *, weighted=False, gb=None):
     """The sum of the inverse distances to each vertex, over all vertices that reach it.
 
@@ -57,13 +57,14 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
 @on_device_of_matrix
 def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     """The vectors reached and total of the module's State."""
+    work = loops.shared_work()
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
         if A.dtype != gb.dtypes.BOOL and loops.cached(facts_of, A, gb)[2] >= 2**63:
             A = A.dup(FP64)  # integer distances could exceed 2^63
-        reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
-        for to in batches(A.nrows):
+        reached, total = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
+        for to in work.part(batches(A.nrows)):
             # D[k, :] = the distances to vertex to[k] from all vertices that reach it, itself included
             D = distances_from_each(A.T, list(to), gb=gb)
             # reached[to] += the entries of each row, less itself; total[to] += the row sums of D, or of 1 / D
@@ -75,15 +76,17 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
                 D << D.apply(gb.binary.truediv, left=1.0)
             total(plus)[part] << D.reduce_rowwise(plus).new()
             loops.report(len(to), total=A.nrows)
+        reached, total = work.total(reached), work.total(total)
+        reached(plus) << -1.0
         return reached, total
     loop = loops.cached_loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0
     total << 0.0
-    for sources in batches(A.nrows):
+    for sources in work.part(batches(A.nrows)):
         searches.start(sources)
         loop.run()
-    return loop.result(reached), loop.result(total)
+    return work.total(loop.result(reached)), work.total(loop.result(total))
 
 
 def _searching(A, gb, inverse):

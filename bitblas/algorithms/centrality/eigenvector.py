@@ -18,7 +18,7 @@ from .. import _loops as loops
 from .._algorithm import algorithm
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sweeps")
 def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None):
     """The eigenvector of A' for its largest eigenvalue.
 

@@ -18,7 +18,7 @@ from .._algorithm import algorithm
 TINY = 1e-300  # divisor instead of 0: without edges, sums and scores are 0
 
 
-@algorithm(answer=("value per vertex", "value per vertex"))
+@algorithm(answer=("value per vertex", "value per vertex"), work="sweeps")
 def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     """The hub score and the authority score of each vertex.
 

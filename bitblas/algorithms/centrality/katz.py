@@ -21,7 +21,7 @@ PERIODS = 12  # changes summed in the proof that alpha is too large; a multiple 
 PROOF_ROUNDS = 100  # limit of the rounds in which that proof's set S shrinks
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sweeps")
 def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
     """The Katz centrality of each vertex: x = alpha A' x + beta.
 

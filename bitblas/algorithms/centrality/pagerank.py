@@ -21,7 +21,7 @@ from .. import _loops as loops
 from .._algorithm import algorithm
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sweeps")
 def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, max_iter=100, dtype=None, gb=None):
     """The PageRank of each vertex: the probability that a random surfer is there.
 

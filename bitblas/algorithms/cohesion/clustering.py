@@ -26,10 +26,10 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import degrees
+from .._parts import cost_of_rows, degrees, rows_of
 
 
-@algorithm(graph="undirected", answer="count", arrays=(0, 4))
+@algorithm(graph="undirected", answer="count", arrays=(0, 4), work="rows")
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 
@@ -40,9 +40,21 @@ def triangle_count(A, *, gb=None):
 
     # L = A<i before j>
     L = loops.cached(_directed, A, gb)
-    # C<L> = L plus.pair L'; count = sum(C)
-    C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
-    return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
+    work = loops.shared_work()
+    rows = work.rows(A.nrows, lambda: loops.cached(_cost, L, gb))
+    M = L if rows.stop - rows.start == A.nrows else loops.cached(_rows, L, gb, rows.start, rows.stop)
+    # C<M> = M plus.pair L'; count = sum(C). M = L, or a rank's rows of it
+    C = M.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=M.S)
+    return work.total(int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value))
+
+
+def _rows(L, gb, start, stop):
+    return rows_of(L, slice(start, stop))
+
+
+def _cost(L, gb):
+    d = degrees(L, gb)
+    return cost_of_rows(L, d, d, gb)
 
 
 def _directed(A, gb):
@@ -70,7 +82,7 @@ def _by_degree(A, gb):
 # Input: A with a symmetric structure, or any square A if directed. Values and dtype are ignored.
 
 
-@algorithm(graph="undirected", answer="value per vertex", arrays=(32, 24))
+@algorithm(graph="undirected", answer="value per vertex", arrays=(32, 24), work="rows")
 def triangles_per_vertex(A, *, gb=None):
     """The number of triangles that contain each vertex of an undirected graph.
 
@@ -83,7 +95,7 @@ def triangles_per_vertex(A, *, gb=None):
     return gb.Vector.from_dense(closed // 2)
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 36))
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 36), work="rows")
 def triangles_per_edge(A, *, gb=None):
     """The number of triangles that contain each edge of an undirected graph.
 
@@ -95,14 +107,16 @@ def triangles_per_edge(A, *, gb=None):
     n = A.nrows
     plus, INT64 = gb.monoid.plus, gb.dtypes.INT64
     A = A.select(gb.select.offdiag).new()
-    # C<A> = 0; C<A> += A plus.pair A'
-    C = gb.Matrix(INT64, n, n)
-    C(A.S) << 0
-    C(A.S, accum=plus) << A.mxm(A.T, gb.semiring.plus_pair[INT64])
-    return C
+    work = loops.shared_work()
+    M = rows_of(A, work.rows(n, lambda: _cost(A, gb)))
+    # C<M> = 0; C<M> += M plus.pair A'. M = A, or a rank's rows of it
+    C = gb.Matrix(INT64, M.nrows, n)
+    C(M.S) << 0
+    C(M.S, accum=plus) << M.mxm(A.T, gb.semiring.plus_pair[INT64])
+    return work.stacked(C)
 
 
-@algorithm(answer="value per vertex", arrays=(32, 24))
+@algorithm(answer="value per vertex", arrays=(32, 24), work="rows")
 def local_clustering(A, *, directed=False, gb=None):
     """The local clustering coefficient (LCC) of each vertex.
 
@@ -119,7 +133,7 @@ def local_clustering(A, *, directed=False, gb=None):
     return gb.Vector.from_dense(closed / pairs.clip(1))
 
 
-@algorithm(answer="number", arrays=(32, 24))
+@algorithm(answer="number", arrays=(32, 24), work="rows")
 def average_clustering(A, *, directed=False, gb=None):
     """The mean local clustering coefficient over all vertices.
 
@@ -135,7 +149,7 @@ def average_clustering(A, *, directed=False, gb=None):
     return float((closed / pairs.clip(1)).sum()) / max(1, n)
 
 
-@algorithm(graph="undirected", answer="number", arrays=(32, 24))
+@algorithm(graph="undirected", answer="number", arrays=(32, 24), work="rows")
 def transitivity(A, *, gb=None):
     """The fraction of pairs of edges with a common vertex that are closed to a triangle, in an undirected graph.
 
@@ -158,12 +172,14 @@ def _closed(A, directed, gb):
     d = degrees(U, gb)
     # C<M> = A plus.pair U'; M = U, or its lower triangle if C is symmetric
     M = U if directed else A.select(gb.select.tril).new()
-    C = A.mxm(U.T, plus_pair).new(mask=M.S)
+    work = loops.shared_work()
+    rows = work.rows(A.nrows, lambda: cost_of_rows(M, degrees(A, gb), d, gb))
+    C = rows_of(A, rows).mxm(U.T, plus_pair).new(mask=rows_of(M, rows).S)
     # closed = the column sums of C; plus its row sums if C holds only the lower triangle
     closed = C.reduce_columnwise(plus).new().to_dense(0)
     if not directed:
-        closed = closed + C.reduce_rowwise(plus).new().to_dense(0)
-    return closed, d * (d - 1)
+        closed[rows] += C.reduce_rowwise(plus).new().to_dense(0)
+    return work.total(closed), d * (d - 1)
 
 
 # ---- Square clustering: the fraction of possible squares (4-cycles) at each vertex that exist.

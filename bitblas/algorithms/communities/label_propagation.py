@@ -22,7 +22,7 @@ from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@algorithm(answer="representative per vertex", arrays=(32, 60))
+@algorithm(answer="representative per vertex", arrays=(32, 60), work="sweeps")
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The community label of each vertex, a vertex number.
 

@@ -24,7 +24,7 @@ from .._check import tuning
 from .._parts import gather_values
 
 
-@algorithm(graph="undirected", answer="representative per vertex")
+@algorithm(graph="undirected", answer="representative per vertex", work="components")
 def connected_components(A, *, gb=None):
     """The smallest vertex number in the component of each vertex.
 
@@ -35,7 +35,7 @@ def connected_components(A, *, gb=None):
     return _components(_labels, A, gb)
 
 
-@algorithm(answer="representative per vertex")
+@algorithm(answer="representative per vertex", work="components")
 def weakly_connected_components(A, *, gb=None):
     """The smallest vertex number in the weak component of each vertex of a directed graph, edges used both ways.
 

@@ -22,7 +22,7 @@ from .._parts import transposed
 from .sssp import sssp, weights_of
 
 
-@algorithm(answer="distances per source", weighted=True)
+@algorithm(answer="distances per source", weighted=True, work="sources")
 def distances_from_each(A, sources, *, targets=None, limit=None, gb=None):
     """The distance from each of several sources to each vertex.
 
@@ -37,15 +37,17 @@ def distances_from_each(A, sources, *, targets=None, limit=None, gb=None):
     n = A.nrows
     sources = list(range(n)) if sources is None else check.vertices(gb, "sources", sources, n)
     dtype = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
-    D = gb.Matrix(dtype, len(sources), n)
-    for s, source in enumerate(sources):
+    work = loops.shared_work()
+    own = work.part(sources)
+    D = gb.Matrix(dtype, len(own), n)
+    for s, source in enumerate(own):
         # D[s, :] = the distances from sources[s]
         D[s, :] << sssp(A, source, targets=targets, limit=limit, gb=gb)
         loops.report(total=len(sources))
-    return D
+    return work.stacked(D)
 
 
-@algorithm(answer="value per pair", weighted=True, arrays=(24, 0))
+@algorithm(answer="value per pair", weighted=True, arrays=(24, 0), work="sources")
 def distances_of_pairs(A, pairs, *, limit=None, gb=None):
     """The distance between each of some pairs of vertices.
 
@@ -68,13 +70,15 @@ def distances_of_pairs(A, pairs, *, limit=None, gb=None):
     back = len(sides[1]) < len(sides[0])
     along, wanted = [loops.cached(transposed, X, gb) if back else X for X in (A, pairs)]
     dtype, starts = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64, sides[back]
-    D = gb.Matrix(dtype, len(starts), n)
-    for s, source in enumerate(starts.tolist()):
+    work = loops.shared_work()
+    own = work.part(starts.tolist())
+    D = gb.Matrix(dtype, len(own), n)
+    for s, source in enumerate(own):
         # D[s, :] = the distances from starts[s] to the entries of its row
         targets = wanted[source, :].new().to_coo(values=False)[0].tolist()
         D[s, :] << sssp(along, source, targets=targets, limit=limit, gb=gb)
         loops.report(total=len(starts))
-    i, j, d = D.to_coo()
+    i, j, d = work.stacked(D).to_coo()
     i = starts[i]
     i, j = (j, i) if back else (i, j)
     return gb.Matrix.from_coo(i, j, d, dtype, nrows=n, ncols=n)

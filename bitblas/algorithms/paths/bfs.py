@@ -20,7 +20,7 @@ from .._algorithm import algorithm
 SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
 
 
-@algorithm(answer="distance per vertex")
+@algorithm(answer="distance per vertex", work="search")
 def bfs_levels(A, source, *, depth_limit=None, targets=None, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
@@ -53,7 +53,7 @@ def levels_until(A, source, depth_limit, targets, gb):
     return loop.result(v)
 
 
-@algorithm(answer="distances per source")
+@algorithm(answer="distances per source", work="sources")
 def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from each of several sources to each vertex.
 
@@ -66,13 +66,14 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     """
     n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
-    rounds = _rounds(gb, depth_limit)
+    rounds, work = _rounds(gb, depth_limit), loops.shared_work()
+    own = work.part(sources)
     every = rounds is not None and rounds <= SHORT
-    loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
+    loop = _searched(A, own, gb, rounds if every else SHORT, gb.dtypes.INT16)
     if not every and loop.state["while_"].nvals:  # some path is longer
-        loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
+        loop = _searched(A, own, gb, rounds, gb.dtypes.INT64)
     V = loop.result(loop.state["levels"])
-    return V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64)
+    return work.stacked(V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64))
 
 
 def _searched(A, sources, gb, rounds, dtype):
@@ -133,7 +134,7 @@ def _levels(A, gb, limit, stops):
     return {"body": until_found, "while_": going, "limit": limit, "levels": v, "frontier": q, "left": left}
 
 
-@algorithm(answer="parent per vertex")
+@algorithm(answer="parent per vertex", work="search")
 def bfs_parents(A, source, *, depth_limit=None, gb=None):
     """A breadth-first tree from `source`: the parent of each vertex.
 

@@ -23,7 +23,7 @@ from ..connectivity.components import connected_components
 from .bfs import bfs_levels
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="sources")
 def eccentricity(A, *, gb=None):
     """The number of edges to the farthest vertex reachable from each vertex.
 
@@ -36,12 +36,13 @@ def eccentricity(A, *, gb=None):
     searches, far = loop.state["searches"], loop.state["far"]
     # most = max(most, far) over all batches
     most = gb.Vector.from_scalar(0.0, n)
-    for sources in batches(n):
+    work = loops.shared_work()
+    for sources in work.part(batches(n)):
         searches.start(sources)
         far << 0.0
         loop.run()
         most(gb.binary.max) << far
-    return most.dup(gb.dtypes.INT64)
+    return work.total(most, "max").dup(gb.dtypes.INT64)
 
 
 def _searching(A, gb):
@@ -55,7 +56,7 @@ def _searching(A, gb):
     return {"body": body, "while_": searches.going, "searches": searches, "far": far}
 
 
-@algorithm(graph="undirected", answer=("count", "count"))
+@algorithm(graph="undirected", answer=("count", "count"), work="search")
 def diameter_bounds(A, *, searches=8, gb=None):
     """Lower and upper bounds of the diameter of an undirected graph, from a few searches.
 
@@ -69,7 +70,7 @@ def diameter_bounds(A, *, searches=8, gb=None):
     return _bounds(A, check.count(gb, "searches", searches, "8 is the default"), gb)
 
 
-@algorithm(graph="undirected", answer="count")
+@algorithm(graph="undirected", answer="count", work="search")
 def diameter(A, *, gb=None):
     """The length of the longest shortest path of an undirected graph, in edges.
 

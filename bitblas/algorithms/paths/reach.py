@@ -22,7 +22,7 @@ from .bfs import bfs_levels, bfs_parents
 from .sssp import distances_until
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="search")
 def descendants(A, source, *, depth_limit=None, gb=None):
     """The vertices reachable from `source`, by any number of edges or at most `depth_limit` (k hops).
 
@@ -37,7 +37,7 @@ def descendants(A, source, *, depth_limit=None, gb=None):
     return level.select(gb.select.valuegt, 0).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
 
 
-@algorithm(answer="value per vertex")
+@algorithm(answer="value per vertex", work="search")
 def ancestors(A, source, *, depth_limit=None, gb=None):
     """The vertices from which `source` is reachable, by any number of edges or at most `depth_limit`.
 

@@ -31,7 +31,7 @@ ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
 DROP = "remove such edges with A.select"
 
 
-@algorithm(answer="distance per vertex", weighted=True)
+@algorithm(answer="distance per vertex", weighted=True, work="search")
 def sssp(A, source, *, targets=None, limit=None, delta=None, gb=None):
     """The distance from `source` to each vertex.
 

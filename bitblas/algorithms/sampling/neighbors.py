@@ -20,7 +20,7 @@ from .._algorithm import algorithm
 from .._parts import random_hash
 
 
-@algorithm(answer="edges per hop")
+@algorithm(answer="edges per hop", work="sources")
 def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     """Random edges around some vertices, hop by hop: at most a given number per vertex.
 
@@ -39,10 +39,11 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
+    work = loops.shared_work()
     hops, there = [], gb.Vector.from_coo(sorted(set(starts)), True, size=n)
     for hop, count in enumerate(counts):
         # near = A[there, :]
-        v, _ = there.to_coo(values=False)
+        v = work.part(there.to_coo(values=False)[0])
         near = A[v, :].new()
         check.memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
         i, j, values = near.to_coo()
@@ -56,9 +57,9 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         order = key.argsort(kind="stable")
         order = order[rows[order].argsort(kind="stable")]
         kept = order[_places(rows[order]) < count]
-        hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
+        hops.append(work.union(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n)))
         # there = the heads of the kept edges
-        there = gb.Vector.from_coo(j[kept], True, size=n)
+        there = gb.Vector.from_coo(hops[-1].to_coo(rows=False, values=False)[1], True, size=n)
         loops.report(total=len(counts))
     return tuple(hops)
 

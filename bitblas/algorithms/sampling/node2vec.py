@@ -23,7 +23,7 @@ from .._parts import hash_more, index_range
 from .walks import Steps, chance, draws, table
 
 
-@algorithm(answer="walks", arrays=(16, 24))
+@algorithm(answer="walks", arrays=(16, 24), work="sources")
 def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`, biased by the previous vertex.
 
@@ -47,12 +47,12 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     steps = Steps(A, weighted, gb, rows=True)
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
-    size = len(starts)
+    work, size = loops.shared_work(), len(starts)
     together = tuning.count("node2vec.steps")
-    number = index_range(max(size, together), gb)
-    at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)
+    number, own = index_range(max(size, together), gb), work.part(range(size))
+    at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)[own.start : own.stop]
     last, places = at * 0 - 1, [at]
-    for hashes in draws(size, length, seed, gb) if len(steps.j) else ():
+    for hashes in draws(own, length, seed, gb) if len(steps.j) else ():
         (waits,) = ((at >= 0) & (steps.d[at] > 0)).nonzero()
         to, tries = at * 0 - 1, 0
         while len(waits):
@@ -71,7 +71,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         at, last = to, at
         places.append(at)
         loops.report(total=length)
-    return table(places, length, gb)
+    return work.stacked(table(places, length, gb))
 
 
 def _are_edges(edges, keys):

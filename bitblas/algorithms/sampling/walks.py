@@ -21,7 +21,7 @@ from .._check import tuning
 from .._parts import degrees, index_range, prefers_row_extraction, random_hash
 
 
-@algorithm(answer="walks", arrays=(16, 8))
+@algorithm(answer="walks", arrays=(16, 8), work="sources")
 def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`.
 
@@ -38,8 +38,10 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
     steps = (Near if prefers_row_extraction(A, tuning.count("walks.edges") * length) else Steps)(A, weighted, gb)
-    at = gb.Vector.from_coo(index_range(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
-    places, chances = [at], chance(draws(len(starts), length, seed, gb))
+    work = loops.shared_work()
+    own, size = work.part(range(len(starts))), len(starts)
+    at = gb.Vector.from_coo(index_range(size, gb), starts, gb.dtypes.INT64, size=size).to_dense(0)[own.start : own.stop]
+    places, chances = [at], chance(draws(own, length, seed, gb))
     for random in chances:
         here, k = steps.here(at)
         if not len(here.j):
@@ -49,14 +51,15 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
         at = going * (here.next_vertices(k, random) + 1) - 1
         places.append(at)
         loops.report(total=length)
-    return table(places, length, gb)
+    return work.stacked(table(places, length, gb))
 
 
 def draws(walks, length, seed, gb):
-    """Hashes of walk, seed and step: an INT64 array with a row for each step from 1 on."""
-    check.default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
-    k = index_range(walks * length, gb)
-    return random_hash(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
+    """Hashes of walk (a range of numbers), seed and step: an INT64 array with a row for each step from 1 on."""
+    size = len(walks)
+    check.default_memory(gb, f"random walks: draws of {size} walks of {length} steps", 48 * size * length)
+    k = index_range(size * length, gb)
+    return random_hash(k % max(1, size) + walks.start, seed, k // max(1, size) + 1).reshape(length, size)
 
 
 def chance(drawn):

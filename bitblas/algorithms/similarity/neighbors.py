@@ -16,27 +16,31 @@ Zhou, Lu, Zhang: Predicting missing links via local information. European Physic
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import degrees, index_range
+from .._parts import cost_of_rows, degrees, index_range, rows_of
 
 # ---- Scores of vertex pairs by common neighbours, and the best scores of each row.
 
 
-def common_neighbor_scores(A, B, ring, pairs, gb):
-    """A ring B' at the entries of `pairs`, or everywhere except (v, v): rows, columns, values."""
+def common_neighbor_scores(A, B, ring, pairs, gb, work):
+    """A ring B' at the entries of `pairs`, or everywhere except (v, v): rows, columns, values; of a rank's rows."""
     n = A.nrows
     if pairs is None:
-        C = A.mxm(B.T, ring).new()
-        C << C.select(gb.select.offdiag)
+        rows = work.rows(n, lambda: cost_of_rows(A, degrees(A, gb) * 0, degrees(B, gb), gb))
+        C = rows_of(A, rows).mxm(B.T, ring).new()
+        C << C.select(gb.select.offdiag, rows.start)
     else:
         if check.square(gb, pairs, "pairs") != n:
             raise gb.exceptions.DimensionMismatch(
                 f"argument pairs: expected a Matrix of {n} rows and columns, got {pairs.nrows}. "
                 f"Hint: each entry (u, v) is a pair of vertices to compare."
             )
-        C = A.mxm(B.T, ring).new(mask=pairs.S)
+        rows = work.rows(n, lambda: cost_of_rows(pairs, degrees(A, gb), degrees(B, gb), gb))
+        C = rows_of(A, rows).mxm(B.T, ring).new(mask=rows_of(pairs, rows).S)
     check.memory(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
-    return C.to_coo()
+    i, j, score = C.to_coo()
+    return i + i.dtype.type(rows.start), j, score
 
 
 def best_scores(i, j, score, n, top, gb):
@@ -57,7 +61,7 @@ def best_scores(i, j, score, n, top, gb):
 # ---- Jaccard, overlap and cosine similarity.
 
 
-@algorithm(answer="value per pair", arrays=(8, 24))
+@algorithm(answer="value per pair", arrays=(8, 24), work="rows")
 def jaccard(A, *, pairs=None, top=None, gb=None):
     """The Jaccard similarity of vertices: common neighbours over the union of the neighbourhoods.
 
@@ -70,7 +74,7 @@ def jaccard(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / (d + e - c))
 
 
-@algorithm(answer="value per pair", arrays=(8, 24))
+@algorithm(answer="value per pair", arrays=(8, 24), work="rows")
 def overlap(A, *, pairs=None, top=None, gb=None):
     """The overlap coefficient of vertices: common neighbours over the smaller neighbourhood.
 
@@ -82,7 +86,7 @@ def overlap(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / d.clip(max=e))
 
 
-@algorithm(answer="value per pair", arrays=(8, 24))
+@algorithm(answer="value per pair", arrays=(8, 24), work="rows")
 def cosine(A, *, pairs=None, top=None, gb=None):
     """The cosine similarity of vertices, their rows taken as 0/1 vectors.
 
@@ -97,10 +101,11 @@ def cosine(A, *, pairs=None, top=None, gb=None):
 def _scaled(A, pairs, top, gb, score):
     n = A.nrows
     # C<pairs> = A plus.pair A'; d = A plus.pair 1
-    u, v, c = common_neighbor_scores(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb)
+    work = loops.shared_work()
+    u, v, c = common_neighbor_scores(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb, work)
     d = degrees(A, gb)
     # S = score(C, d[u], d[v])
-    return best_scores(u, v, score(c, d[u], d[v]), n, top, gb)
+    return work.union(best_scores(u, v, score(c, d[u], d[v]), n, top, gb))
 
 
 # ---- Adamic-Adar and resource allocation: shared neighbours, weighted down by their degree.
@@ -112,7 +117,7 @@ def _scaled(A, pairs, top, gb, score):
 # Input: A with a symmetric structure; values and dtype are ignored.
 
 
-@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40), work="rows")
 def adamic_adar(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / log(degree) over the common neighbours of two vertices.
 
@@ -130,7 +135,7 @@ def adamic_adar(A, *, pairs=None, top=None, gb=None):
     return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
 
 
-@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40), work="rows")
 def resource_allocation(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / degree over the common neighbours of two vertices.
 
@@ -148,5 +153,6 @@ def _weighted(A, value, pairs, top, gb):
     # B = A D; S<pairs> = B plus.first A'
     i, k, _ = A.to_coo(values=False)
     B = gb.Matrix.from_coo(i, k, value[k], gb.dtypes.FP64, nrows=n, ncols=n)
-    u, v, score = common_neighbor_scores(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
-    return best_scores(u, v, score, n, top, gb)
+    work = loops.shared_work()
+    u, v, score = common_neighbor_scores(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb, work)
+    return work.union(best_scores(u, v, score, n, top, gb))

@@ -134,11 +134,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) mirror(i64 n, i64 rows, i
 #endif  // KERNEL_mirror
 
 #ifdef KERNEL_hub_columns
-// Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself.
-// A pull probably hits there if the vector was found along rows. Square matrices only; empty rows get none.
+// Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself: by[j] to by[j + 1]
+// of column j. A pull probably hits there if the vector was found along rows. Empty rows get none.
 #define MOST 1024
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) hub_columns(i64 n, Matrix A, COL_T* best) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) hub_columns(i64 n, Matrix A, const PTR_T* by, COL_T* best) {
   const i64 row = thread_number() / LANES;
   const Column column = A.columns();
   i64 most = -1;
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) hub_columns(i64 n, Matrix
 #pragma unroll 4
     for (i64 e = begin + (threadIdx.x & (LANES - 1)); e < end; e += LANES) {
       const COL_T j = column[e];
-      const i64 length = (i64)A.ptr[j + 1] - (i64)A.ptr[j];
+      const i64 length = (i64)by[j + 1] - (i64)by[j];
       if (length > most) most = length, at = j;
     }
   }

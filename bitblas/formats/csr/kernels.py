@@ -85,20 +85,30 @@ class RowsCost(Cost):
 
 
 def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
-    """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
-    nonempty rows. None if all rows have similar lengths."""
+    """Hub columns: for each row the column that has most entries itself; and the bits of the nonempty rows. None if all
+    rows have similar lengths. The entries of a column are those of the row with its number in a square matrix, such as
+    that of an undirected graph; in other matrices, such as a rank's rows, they are counted."""
     key = "hub columns", tuning.version()
     if key not in layout.cache:
         found, skew = None, tuning.value("rows.hub_column_skew")
-        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
+        if longest_unit(layout) * layout.nrows > skew * layout.nvals:
+            by = layout.ptr if layout.nrows == layout.ncols else _column_pointers(layout)
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
             lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
             constants = ("PACKED", int(layout.format.packed)), ("LANES", lanes)
             kernel = layout.device.kernel(Variant("formats/csr/hub_columns", types, constants))
-            kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
+            kernel(layout.nrows, layout.ptr, layout.col, layout.width, by, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
         layout.cache[key] = found
     return layout.cache[key]
+
+
+def _column_pointers(layout: Rows) -> Array:
+    """The sums of the numbers of entries of the columns before each column, in the type of the row pointers."""
+    xp = layout.device.xp
+    by = xp.zeros(layout.ncols + 1, layout.ptr.dtype)
+    xp.cumsum(xp.bincount(layout.columns(), minlength=layout.ncols), out=by[1:])
+    return by
 
 
 # ---- Utility kernels of rows, plain and packed: all but products.

@@ -1,0 +1,368 @@
+"""Algorithms on 1, 2 and 4 GPUs of one host: `python benchmarks/many_ranks.py --budget 420 --out ranks.json`.
+
+The script starts its own ranks: one and two at a time on different GPUs, then four; with `--ranks 2`, on a host of two
+GPUs, one and then two. Stages run in order of importance
+until the budget is spent; each row is printed and written when it is measured. A row has the graph, the program, the
+number of ranks, how they ran it (`choice`, and whether it was planned), milliseconds (median), G entries/s, bytes that
+rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted times, and a number for
+comparing answers. The last lines are a table of times and speedups over one rank, with a check of all answers.
+`--device cpu --smaller 13` runs the same on ranks on CPUs, with small graphs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+GRACE = 20.0  # seconds after its deadline at which a worker is killed
+SEARCHES = "search components pagerank".split()
+SHARED = "betweenness64 betweenness256 triangles spmm64 spmm64-columns labels".split()
+# Stages: the share of the budget until which each may run, groups of ranks that run at the same time, their programs.
+FIRST = [
+    ("kron25", SEARCHES), ("kron22", SHARED), ("kron17", ["closeness"]), ("kron26", SEARCHES), ("mesh1024", ["search"]),
+    ("mesh256", ["betweenness64", "betweenness512"]),
+]  # fmt: skip
+LARGE = [("kron27", ["search", "components", "pagerank"]), ("kron28", ["search", "pagerank", "components"])]
+STAGES = [
+    (0.36, (1, 2), FIRST),
+    (0.58, (4,), FIRST),
+    (0.74, (4,), [*LARGE[::-1], ("kron29", ["search", "pagerank"])]),
+    (0.94, (1, 2), LARGE),
+    (1.00, (4,), [("kron22", ["killed"])]),
+]
+ON_TWO = [*FIRST, ("kron27", SEARCHES)]
+STAGES_ON_TWO = [
+    (0.47, (1,), ON_TWO),
+    (0.93, (2,), ON_TWO),
+    (1.00, (2,), [("kron22", ["killed"])]),
+]
+
+
+# ---- one group of ranks ---------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """The programs of one rank."""
+
+    def __init__(self, deadline: float, smaller: int) -> None:
+        import bitblas as gb
+        import bitblas.distributed as gd
+
+        self.gb, self.gd, self.group = gb, gd, gd.init()
+        self.deadline, self.smaller = deadline, smaller
+        self.device, self.xp = self.group.device, self.group.device.xp
+        self.on_gpu = not self.device.host_memory
+
+    def say(self, **row: object) -> None:
+        if self.group.rank == 0:
+            print("ROW " + json.dumps({"ranks": self.group.size, **row}), flush=True)
+
+    def late(self) -> bool:
+        """Whether the time of rank 0 is up."""
+        return bool(self.group.gather_host(np.array([time.time() > self.deadline]))[0, 0])
+
+    def clear(self) -> None:
+        gc.collect()
+        if self.on_gpu:
+            self.xp.get_default_memory_pool().free_all_blocks()
+
+    def peak(self) -> int:
+        """The most MiB of CuPy's pool on a rank."""
+        now = self.xp.get_default_memory_pool().total_bytes() >> 20 if self.on_gpu else 0
+        return int(self.group.allreduce(np.array([now]), np.maximum)[0])
+
+    def graph(self, name: str):
+        kind, number = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        if kind == "mesh":
+            side = max(8, number >> self.smaller // 2)
+            return self.gd.Matrix.from_matrix(self.gb.algorithms.grid_graph(side, side))
+        from ranks import chunks
+
+        scale, group = max(8, number - self.smaller), self.group
+        source = lambda: chunks(self.xp, scale, group.rank, group.size)
+        return self.gd.Matrix.from_chunks(source, True, nrows=1 << scale, ncols=1 << scale, share=True, symmetric=True)
+
+    def run(self, tasks) -> None:
+        for name, programs in tasks:
+            if self.late():
+                return
+            self.clear()
+            self.group.shares.clear()
+            begin = time.perf_counter()
+            try:
+                self.A, self.name = self.graph(name), name
+                self.group.barrier()
+                self.entries = self.A.nvals
+                seconds = time.perf_counter() - begin
+                self.say(
+                    graph=name, program="build", ms=round(1e3 * seconds, 1), entries=self.entries, peak=self.peak()
+                )
+                self.degrees = self.A.reduce_rowwise(self.gd.agg.count).new()
+                for program in programs:
+                    if self.late():
+                        return
+                    getattr(self, program.partition("-")[0].rstrip("0123456789"))(program)
+            except (self.gb.exceptions.OutOfMemory, MemoryError) as error:
+                self.say(graph=name, program="failed", error=f"{type(error).__name__}: {error}"[:300])
+            self.A = self.degrees = None
+
+    def measure(self, program, call, answer, times=3, parts=1, algorithm=None, choices=("",)) -> None:
+        """A row for each choice: "" is that of the plan. call(k): a run; answer(result): a number."""
+        group, planned = self.group, None
+        if algorithm is not None and group.size > 1:
+            from bitblas.distributed import work_sharing
+
+            plan = work_sharing.plan(self.A, algorithm)
+            planned = plan.choice
+            row = {"predicted_ms": {k: round(1e3 * s, 3) for k, s in plan.seconds.items()}}
+        else:
+            row, choices = {}, choices[:1]
+        for choice in choices:
+            if (choice and choice == planned) or self.late():
+                continue
+            group.choice = choice
+            call(0)
+            group.barrier()
+            group.gather_host(np.zeros(1))
+            found = []
+            for k in range(times):
+                group.barrier()
+                before = time.perf_counter(), group.sent, group.seconds
+                result = call(k)
+                group.barrier()
+                after = time.perf_counter(), group.sent, group.seconds
+                found.append([b - a for a, b in zip(before, after)])
+                if found[0][0] > 5 or self.late():
+                    break
+            seconds, sent, calls = sorted(found)[len(found) // 2]
+            number = answer(result)
+            group.choice = ""
+            row |= {"choice": choice or planned or ("one" if group.size == 1 else ""), "planned": not choice}
+            row |= {
+                "ms": round(1e3 * seconds / parts, 4),
+                "sent": int(sent) // parts,
+                "calls": round(calls / seconds, 3),
+            }
+            row |= {"gentries": round(self.entries * parts / seconds / 1e9, 2), "answer": number, "peak": self.peak()}
+            self.say(graph=self.name, program=program, **row)
+            del result
+
+    def sources(self, count: int) -> list[int]:
+        some = self.degrees.select("valuegt", 0).new().to_coo(values=False)[0]
+        return [int(some[k * len(some) // count]) for k in range(count)]
+
+    # ---- programs ----
+
+    def search(self, program) -> None:
+        al, sources = self.gb.algorithms, self.sources(16)
+
+        def all_of_them(_):
+            return [al.bfs_levels(self.A, source) for source in sources][-1]
+
+        total = lambda v: int(v.reduce("plus").new().value)
+        self.measure(program, all_of_them, total, 3, 16, al.bfs_levels, ("", "partitioned"))
+
+    def components(self, program) -> None:
+        al, gb = self.gb.algorithms, self.gb
+
+        def roots(v):
+            own = gb.binary.eq(v & v.apply(gb.indexunary.index).new()).new()
+            return int(own.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value)
+
+        call = lambda _: al.connected_components(self.A)
+        self.measure(program, call, roots, 3, 1, al.connected_components, ("", "partitioned"))
+
+    def pagerank(self, program) -> None:
+        from bitblas.compare import fixed
+
+        al = self.gb.algorithms
+        call = lambda _: fixed(al.pagerank, self.A, 10, dtype=self.gb.dtypes.FP32)
+        largest = lambda v: float(v.reduce("max").new().value)
+        self.measure(program, call, largest, 3, 10, al.pagerank, ("", "replicated"))
+
+    def betweenness(self, program) -> None:
+        al, sources = self.gb.algorithms, self.sources(int(program.removeprefix("betweenness")))
+        call = lambda _: al.betweenness_centrality(self.A, sources)
+        self.measure(program, call, lambda v: float(v.reduce("plus").new().value), 2, 1, al.betweenness_centrality)
+
+    def closeness(self, program) -> None:
+        al = self.gb.algorithms
+        call = lambda _: al.closeness_centrality(self.A)
+        self.measure(program, call, lambda v: float(v.reduce("plus").new().value), 2, 1, al.closeness_centrality)
+
+    def triangles(self, program) -> None:
+        al = self.gb.algorithms
+        self.measure(program, lambda _: al.triangle_count(self.A), int, 3, 1, al.triangle_count)
+
+    def labels(self, program) -> None:
+        al = self.gb.algorithms
+
+        def call(_):
+            with al.Watch():
+                return al.label_propagation(self.A, max_iter=3)
+
+        total = lambda v: int(v.reduce("plus").new().value)
+        self.measure(program, call, total, 2, 3, al.label_propagation, ("", "replicated"))
+
+    def spmm(self, program) -> None:
+        """64 columns: with rows of A, and of columns dealt out with a copy of A on each rank."""
+        gb, gd, group, n, k = self.gb, self.gd, self.group, self.A.nrows, 64
+        ring, low, high = gb.semiring.plus_second[gb.dtypes.FP32], 0, k
+        if columns := program.endswith("columns"):
+            A, lib = self.A.gathered(), gb
+            low, high = k * group.rank // group.size, k * (group.rank + 1) // group.size
+        else:
+            A, lib = self.A, gd
+        x = (self.xp.arange(n, dtype=np.int64)[:, None] * 7 + self.xp.arange(low, high)[None, :]) % 11
+        B = lib.Matrix.from_dense(x.astype(np.float32), dtype=gb.dtypes.FP32)
+        del x
+
+        def total(C):
+            found = np.array([float(C.reduce_scalar("plus").new().value)])
+            return float(group.allreduce(found)[0] if columns else found[0])
+
+        self.measure(program, lambda _: A.mxm(B, ring).new(), total, 3)
+
+    def killed(self, program) -> None:
+        """Rank 1 is killed; every other rank raises one error."""
+        al, group = self.gb.algorithms, self.group
+        group.choice = "partitioned"
+        source = self.sources(1)[0]
+        al.bfs_levels(self.A, source)
+        group.barrier()
+        begin = time.perf_counter()
+        if group.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            for _ in range(100_000):
+                al.bfs_levels(self.A, source)
+        except self.gb.exceptions.DistributedError as error:
+            ms = 1e3 * (time.perf_counter() - begin)
+            row = {"ranks": group.size, "graph": self.name, "program": program, "rank": group.rank}
+            print("ROW " + json.dumps({**row, "ms": round(ms, 1), "error": str(error)[:200]}), flush=True)
+            os._exit(3)
+
+
+# ---- the script -----------------------------------------------------------------------------------------------------
+
+
+class Driver:
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args, self.begin, self.rows = args, time.time(), list[dict]()
+
+    def start(self, ranks: int, first_gpu: int, tasks, deadline: float) -> subprocess.Popen:
+        args, env = self.args, dict(os.environ)
+        work = json.dumps({"deadline": deadline, "smaller": args.smaller, "tasks": tasks})
+        if args.device == "cuda":
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(first_gpu, first_gpu + ranks)))
+        env.update(BITBLAS_TIMEOUT="60", PYTHONUNBUFFERED="1")
+        command = [sys.executable, "-m", "bitblas", "run", "-n", str(ranks), "--device", args.device, __file__]
+        process = subprocess.Popen(
+            [*command, "--worker", work], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env
+        )
+        assert process.stdout is not None
+        os.set_blocking(process.stdout.fileno(), False)
+        return process
+
+    def stage(self, groups: tuple[int, ...], tasks, deadline: float) -> None:
+        """Run groups of ranks at the same time, on different GPUs."""
+        first, running = 0, selectors.DefaultSelector()
+        for ranks in groups:
+            if ranks <= self.args.ranks:
+                process = self.start(ranks, first, tasks, deadline)
+                running.register(process.stdout, selectors.EVENT_READ, [process, ranks, b""])
+                first += ranks
+        while running.get_map():
+            for key, _ in running.select(1.0):
+                process, ranks, rest = key.data
+                data = key.fileobj.read()
+                *lines, key.data[2] = (rest + (data or b"")).split(b"\n")
+                for line in lines:
+                    self.line(ranks, line.decode(errors="replace"))
+                if data == b"":
+                    running.unregister(key.fileobj)
+                    process.wait()
+            if time.time() > deadline + GRACE:
+                for key in list(running.get_map().values()):
+                    print(f"# {key.data[1]} ranks are ended: {GRACE:.0f} s after the deadline", flush=True)
+                    key.data[0].terminate()
+                deadline = float("inf")
+
+    def line(self, ranks: int, text: str) -> None:
+        if not text.startswith("ROW "):
+            print(f"# {ranks} ranks: {text}", flush=True)
+            return
+        row = json.loads(text[4:]) | {"at": round(time.time() - self.begin, 1)}
+        self.rows.append(row)
+        print(json.dumps(row), flush=True)
+        if self.args.out:
+            with open(self.args.out, "a") as stream:
+                stream.write(json.dumps(row) + "\n")
+
+    def run(self) -> int:
+        budget = self.args.budget
+        stages = STAGES if self.args.ranks > 2 else STAGES_ON_TWO
+        if self.args.only:
+            tasks = [(name, programs.split(",")) for name, programs in (x.split(":") for x in self.args.only)]
+            groups = [int(x) for x in self.args.groups.split(",")]
+            stages = [((k + 1) / len(groups), (ranks,), tasks) for k, ranks in enumerate(groups)]
+        for until, groups, tasks in stages[: self.args.stages]:
+            deadline = self.begin + until * budget
+            if time.time() < deadline - 5:
+                self.stage(groups, tasks, deadline)
+        return self.table()
+
+    def table(self) -> int:
+        """Times, speedups over one rank, and whether the answers agree."""
+        measured = [row for row in self.rows if "answer" in row]
+        titles = f"{'graph':9}{'program':16}{'ranks':6}{'choice':12}{'ms':>10} {'times':>6} {'MB sent':>9}"
+        print(f"\n{titles} {'calls':>6} MiB")
+        wrong = 0
+        for row in sorted(measured, key=lambda r: (r["graph"], r["program"], r["ranks"], not r["planned"])):
+            same = [r for r in measured if (r["graph"], r["program"]) == (row["graph"], row["program"])]
+            one = next((r for r in same if r["ranks"] == 1), None)
+            tolerance = 1e-5 * abs(row["answer"]) if isinstance(row["answer"], float) else 0
+            agrees = one is None or abs(one["answer"] - row["answer"]) <= tolerance
+            wrong += not agrees
+            times = f"{one['ms'] / row['ms']:6.2f}" if one else "     -"
+            choice = row["choice"] + ("" if row["planned"] else " (forced)")
+            print(
+                f"{row['graph']:9}{row['program']:16}{row['ranks']:<6}{choice:12}{row['ms']:10.3f} {times} "
+                f"{row['sent'] / 1e6:9.1f} {row['calls']:6.2f} {row['peak']}" + ("" if agrees else "  DIFFERS")
+            )
+        return 1 if wrong else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--budget", type=float, default=420.0, help="seconds after which no further row is begun")
+    parser.add_argument("--ranks", type=int, default=4, help="the most ranks")
+    parser.add_argument("--stages", type=int, default=len(STAGES), help="only the first ones")
+    parser.add_argument("--smaller", type=int, default=0, help="subtract this from all scales")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--out", help="a file for rows, a JSON object in each line")
+    parser.add_argument("--only", nargs="+", help="graphs and programs instead of the stages: kron25:search,components")
+    parser.add_argument("--groups", default="1,2", help="with --only: numbers of ranks, one after the other")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker is None:
+        return Driver(args).run()
+    work = json.loads(args.worker)
+    Worker(work["deadline"], work["smaller"]).run(work["tasks"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

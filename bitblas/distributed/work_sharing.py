@@ -1,0 +1,361 @@
+"""Algorithms with the whole graph on each rank: ranks share independent work, or each runs the whole algorithm.
+
+`plan/ranks.py` chooses, by facts that all ranks share. Each rank then gathers the matrix once. An algorithm whose work
+is independent (by sources, by rows of a mask) takes its part from `shared_work` of algorithms/_loops.py, which is a
+`RankWork` here: partial answers are combined in rank order. Any other algorithm runs on each rank as on one GPU, and
+nothing is sent: the same input gives the same bits, so that each rank keeps its share of its own answer.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from semirings import semiring
+from semirings.dtypes import BOOL, INT64
+
+from .. import tuning
+from ..algorithms import _loops as algorithm_loops
+from ..config import config
+from ..core import Matrix as WholeMatrix
+from ..core import Scalar
+from ..core import Vector as WholeVector
+from ..exceptions import DistributedError
+from ..plan.ranks import SHARED, RankFacts, RankPlan, WorkKind, choose
+from ..store import VectorStore, dense_values, words
+from ..typing import Array
+from . import exchange, loops, shares
+from .group import CONFIRM, FAILED
+from .start import current
+
+if TYPE_CHECKING:
+    from ..algorithms._algorithm import Facts
+    from .matrix import Matrix
+
+Some = TypeVar("Some", int, WholeVector, Array)
+ANY_RESULT = "parent per vertex"  # any valid answer: ranks may find different ones
+
+
+# ---- the plan -------------------------------------------------------------------------------------------------------
+
+
+def copy_bytes(A: Matrix) -> int:
+    """The bytes of the whole matrix on one rank, with its transpose unless it is known to be symmetric."""
+    facts, size = A._shared_facts(), 4 if A.ncols < 1 << 31 else 8
+    each = size + (0 if facts.one is not None else A.dtype.np_type.itemsize)
+    return (1 if A._known.get("symmetric") else 2) * (facts.entries * each + 8 * A.nrows)
+
+
+def facts_of(A: Matrix) -> RankFacts:
+    """Facts that all ranks share. A collective, once for the contents of a matrix."""
+    group, nbytes = current(), copy_bytes(A)
+
+    def measured() -> list[int]:
+        part, device = A._part, A.device
+        of_rows = part.mxv(WholeVector.from_scalar(True, A.ncols, device=device), semiring.plus_pair[INT64]).new()
+        free = device.free_bytes() // (group.size if device.host_memory else 1)
+        numbers = np.array([of_rows.reduce("max").new().value or 0, -free], np.int64)
+        return group.allreduce(numbers, np.maximum).tolist()
+
+    longest, tight = A._cached(f"rank facts {tuning.version()}", measured)
+    return RankFacts(group.size, A.device.host_memory, A.nrows, A._shared_facts().entries, longest, nbytes, -tight)
+
+
+def work_kind(program: object) -> WorkKind:
+    """The kind of work that an algorithm declares."""
+    facts: Facts | None = getattr(program, "facts", None)
+    return "" if facts is None else facts.work
+
+
+def plan(A: Matrix, program: object) -> RankPlan:
+    """How ranks run an algorithm on A; a collective, once for the contents of A and a kind of work."""
+    kind, choice = work_kind(program), current().choice
+    key = "plan", kind, choice, tuning.version(), A._known.get("symmetric")
+    return A._cached(key, lambda: choose(facts_of(A), kind, choice))
+
+
+def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
+    """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
+    group = current()
+    if loops.is_recording():
+        return None
+    if group.size == 1:
+        return run_alone
+    kind, wanted = work_kind(program), group.choice
+    if wanted in ("", "shared"):
+        wanted = "partitioned" if A.device.host_memory and kind not in SHARED else plan(A, program).choice
+    return {"partitioned": None, "shared": run_shared, "replicated": run_replicated}[wanted]
+
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+
+def whole(A: Matrix) -> WholeMatrix:
+    """All of A on this rank, read-only; kept until A changes. OutOfMemory, on all ranks, if it does not fit one."""
+    group, nbytes = current(), copy_bytes(A)
+
+    def gathered() -> WholeMatrix:
+        what = f"a copy of {A.name} on each of {group.size} ranks"
+        group.all_or_none(what, lambda: A.device.foresee(what, nbytes), alike=True)
+        return A._gathered()
+
+    return A._cached("whole", gathered)
+
+
+def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """On the only rank, as without ranks."""
+    call = _on_one_device(program, A, args, options)
+    with current().statement(lambda: f"{program.__name__}({A.name})"):
+        return _distribute(call(A._part), True)
+
+
+def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Each rank runs all of it."""
+    group = current()
+    with group.statement(lambda: f"{program.__name__}({A.name})"):
+        call = _on_one_device(program, A, args, options)
+        copy, names, digests = whole(A), *digest_arguments(program, args, options)
+        try:
+            result = call(copy)
+        except Exception as error:
+            agree(program, names, digests, error)
+            raise
+        agree(program, names, digests, None, result)
+        return _distribute(result, ANY_RESULT not in _answers(program))
+
+
+def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Each rank runs its part of the independent work."""
+    group = current()
+    with group.statement(lambda: f"{program.__name__}({A.name})"):
+        agree(program, *digest_arguments(program, args, options))
+        call = _on_one_device(program, A, args, options)
+        copy, work = whole(A), RankWork(program.__name__)
+        try:
+            with algorithm_loops.sharing(work):
+                result = call(copy)
+        except Exception as error:
+            work.meet(error)
+            raise
+        work.meet()
+        agree(program, [], [], None, result)
+        return _distribute(result, True)
+
+
+def digest_arguments(
+    program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[list[str], list[int]]:
+    """The names of arguments, and hashes of the numbers, texts and arrays among them."""
+    passed = dict(zip(_parameters(program)[1:], args)) | {
+        name: x for name, x in sorted(options.items()) if name != "gb"
+    }
+    return [*passed], [*map(_digest, passed.values())]
+
+
+@lru_cache
+def _parameters(program: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(program).parameters)
+
+
+def agree(
+    program: Callable[..., Any], names: list[str], digests: list[int], error: Exception | None = None, result: Any = 0
+) -> None:
+    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results have one
+    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise."""
+    group, kind = current(), _describe_type(result)
+    mine = [FAILED if error else 0, zlib.crc32(kind.encode()), *digests]
+    numbers = group.gather_host(np.array(mine, np.int64), CONFIRM)
+    group.raise_remote_failures(program.__name__, numbers[:, 0], error, alike=True)
+    if error is not None or (numbers == numbers[0]).all():
+        return
+    for k, name in enumerate(names):
+        if (other := np.flatnonzero(numbers[:, k + 2] != numbers[0, k + 2])).size:
+            raise DistributedError(
+                f"{program.__name__}: argument {name}: expected the same on all ranks, got another one on rank "
+                f"{other[0]} than on rank 0. Hint: ranks share the work themselves; draw random arguments with one seed"
+            )
+    kinds = group.texts(kind, CONFIRM)
+    rank = int((numbers[:, 1] != numbers[0, 1]).argmax())
+    raise DistributedError(
+        f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kinds[rank]} on rank {rank}"
+    )
+
+
+def _digest(x: object) -> int:
+    """A hash of a number, a text, an array or a list of numbers; 0 for other objects, which are not compared."""
+    if isinstance(x, (list, tuple, range)):
+        array = np.asarray(x)
+        return zlib.crc32(repr(x).encode() if array.dtype == object else array.tobytes())
+    if x is None or isinstance(x, (bool, int, float, complex, str, np.generic)):
+        return zlib.crc32(repr(x).encode())
+    if hasattr(x, "tobytes") and hasattr(x, "dtype"):
+        return zlib.crc32(x.tobytes())
+    return 0
+
+
+def _on_one_device(
+    program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]
+) -> Callable[[WholeMatrix], Any]:
+    """The program as a function of a whole matrix. Gathers arguments that are distributed."""
+    keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
+    arguments = tuple(map(_to_one_device, args))
+    facts: Facts | None = getattr(program, "facts", None)
+    if A.device.name == config.device and not any(facts.arrays if facts else (1,)):  # otherwise the program checks that
+        keywords["gb"] = sys.modules[__package__.partition(".")[0]]
+        program = getattr(program, "__wrapped__", program)
+    return lambda whole: program(whole, *arguments, **keywords)
+
+
+def _to_one_device(x: Any) -> Any:
+    """Convert an argument to an object on one device."""
+    if hasattr(x, "_ranks"):
+        return x._part if x._ranks.size == 1 else x.gathered()
+    return type(x)(map(_to_one_device, x)) if isinstance(x, (list, tuple)) and type(x) in (list, tuple) else x
+
+
+# ---- shared work ----------------------------------------------------------------------------------------------------
+
+
+class RankWork(algorithm_loops.SharedWork):
+    """The independent work of an algorithm on several ranks. Answers are combined in rank order."""
+
+    def __init__(self, name: str) -> None:
+        self.group, self.name, self.met, self.failed = current(), name, False, False
+
+    def meet(self, error: Exception | None = None) -> None:
+        """Before the first exchange, once: whether each rank has its part of the answer. If one failed, all do."""
+        if not self.met:
+            self.met = self.failed = True
+            self.group.confirm(self.name, error, alike=True)
+            self.failed = error is not None
+        elif error is not None and not self.failed:
+            self.group.diverged(error)
+
+    def part(self, items: Any) -> Any:
+        return self.group.part(items)
+
+    def rows(self, n: int, cost: Callable[[], Array]) -> slice:
+        device, ranks, bounds = self.group.device, self.group.size, [0] * self.group.size
+        if n:
+            ends = cost().cumsum().astype(np.float64)
+            aims = device.asarray(float(ends[-1]) * np.arange(1, ranks) / ranks)
+            bounds[1:] = device.to_host(ends.searchsorted(aims)).tolist()
+        bounds.append(n)
+        return slice(bounds[self.group.rank], bounds[self.group.rank + 1])
+
+    def total(self, x: Some, op: str = "plus") -> Some:
+        self.meet()
+        if isinstance(x, int):
+            return int(self.group.allreduce(np.array([x]), np.add if op == "plus" else np.maximum)[0])
+        if isinstance(x, WholeVector):
+            return WholeVector.from_dense(self.total(x.to_dense(), op), dtype=x.dtype, device=x.device)
+        group, xp, n = self.group, self.group.device.xp, len(x)
+        bounds = [n * rank // group.size for rank in range(group.size + 1)]
+        counts = np.diff(bounds).tolist()
+        mine = counts[group.rank]
+        pieces = group.alltoall(x, counts, [mine] * group.size).reshape(group.size, mine)
+        total = pieces[0].copy()
+        for piece in pieces[1:]:
+            total = total + piece if op == "plus" else xp.maximum(total, piece)
+        return group.allgather(total, counts)
+
+    def stacked(self, C: WholeMatrix) -> WholeMatrix:
+        self.meet()
+        heights = self.group.gather_host(np.array([C.nrows]))[:, 0].tolist()
+        return exchange.stack_rows(C, heights)
+
+    def union(self, C: WholeMatrix) -> WholeMatrix:
+        self.meet()
+        one = exchange.share_facts(C._stored).one
+        i, j, x = C.to_coo(values=one is None)
+        rows, columns, *more = exchange.concatenate([i, j] if x is None else [i, j, x])
+        values: Any = more[0] if more else one
+        return WholeMatrix.from_coo(rows, columns, values, C.dtype, nrows=C.nrows, ncols=C.ncols, device=C.device)
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------
+
+
+def _answers(program: object) -> tuple[str, ...]:
+    facts: Facts | None = getattr(program, "facts", None)
+    return () if facts is None else facts.answer
+
+
+def _distribute(result: Any, same: bool) -> Any:
+    """Distribute an answer that each rank has. same: it is the same on all ranks; otherwise that of the first is
+    sent."""
+    one, library = current().size == 1, sys.modules[__package__]
+    if isinstance(result, WholeVector):
+        s = shares.of(result.size)
+        return library.Vector._of(
+            result if one else own_share(result, s) if same else _scatter(result, s), s, result.name
+        )
+    if isinstance(result, WholeMatrix):
+        s = shares.of(result.nrows)
+        if same:
+            return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
+        i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
+        return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
+    if isinstance(result, Scalar) and not one:
+        return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
+    if isinstance(result, (list, tuple)):
+        parts = (_distribute(x, same) for x in result)
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return _broadcast_value(result) if not one and isinstance(result, (bool, int, float, np.generic)) else result
+
+
+def _describe_type(result: object) -> str:
+    """The type of an answer and of its parts, which must be the same on all ranks."""
+    if isinstance(result, (list, tuple)):
+        return f"{type(result).__name__}({', '.join(map(_describe_type, result))})"
+    size = f" of {getattr(result, 'shape', ())}" if hasattr(result, "dtype") else ""
+    empty = " without a value" * (isinstance(result, Scalar) and result.value is None)
+    return f"{type(result).__name__} {getattr(result, 'dtype', '')}{size}{empty}"
+
+
+def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
+    """This rank's share of a vector that it has alone: words of bits and values, which are not copied."""
+    store = result._stored
+    device, first = store.device, s.low // shares.WORD
+    bits = store.present[first : first + s.words[s.rank]] if s.mine else device.xp.zeros(words(0), np.uint64)
+    if store.iso:
+        return WholeVector._from_store(VectorStore(device, s.mine, store.dtype, bits, store.values))
+    if not s.mine:
+        values = dense_values(device, 0, store.dtype)
+    elif store.dtype is BOOL:
+        values = store.values[first : first + s.words[s.rank]]
+    else:
+        values = store.values[s.low : s.high]
+    return WholeVector._from_store(VectorStore(device, s.mine, store.dtype, bits, values))
+
+
+def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
+    """This rank's share of the first rank's vector. Every rank has a vector of that size and type."""
+    group, store = current(), result._stored
+    one = exchange.broadcast(store.values if store.iso else None, store.dtype, 0)
+
+    def share(array: Array, counts: list[int]) -> Array:
+        nothing = [0] * group.size
+        sent = array[: sum(counts)] if group.rank == 0 else array[:0]
+        return group.alltoall(sent, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
+
+    bits = share(store.present, s.words)
+    if not len(bits):  # a rank without positions: kernels read one word of every bitset
+        bits = store.device.xp.zeros(words(s.mine), np.uint64)
+    part = VectorStore(store.device, s.mine, store.dtype, bits, one)
+    if one is None:
+        part.values = dense_values(store.device, s.mine, store.dtype)
+        received = share(exchange.slots(store), s.units(store.dtype))
+        part.values[: len(received)] = received
+    return WholeVector._from_store(part)
+
+
+def _broadcast_value(value: Any) -> Any:
+    array = np.array([value])
+    return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value
