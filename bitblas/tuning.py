@@ -1136,6 +1136,9 @@ TABLE: dict[str, Threshold] = {
     "peeling.interrupt": Threshold(
         1 << 24, "items", "The CPU removes or reads so many in one call: some tenths of a second, then Ctrl-C works."
     ),
+    "strong.interrupt": Threshold(
+        1 << 25, "entries", "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works."
+    ),
     "triangles.skew": Threshold(
         16,
         "highest degree per mean degree",

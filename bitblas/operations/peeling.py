@@ -280,12 +280,17 @@ def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
     return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edge[places]])
 
 
-def triangles_of_vertices(edges: EdgeNumbers) -> Array:
-    """Twice the number of triangles that contain each vertex, INT64: the sum over its edges."""
+def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
+    """Twice the number of triangles that contain each vertex, the sum over its edges, and the number of its edges:
+    INT64."""
     xp, rows = edges.device.xp, edges.rows
+    edge = edges.edge[: rows.nvals]
     counts = count_triangles(edges)[: edges.count].astype(np.int64)
     counts = xp.concatenate([counts, xp.zeros(1, np.int64)])  # self loops have none
     # Sums of integers by rows: differences of prefix sums
     before = xp.zeros(rows.nvals + 1, np.int64)
-    xp.cumsum(counts[edges.edge[: rows.nvals]], out=before[1:])
-    return before[rows.ptr[1:]] - before[rows.ptr[:-1]]
+    xp.cumsum(counts[edge], out=before[1:])
+    degree = (rows.ptr[1:] - rows.ptr[:-1]).astype(np.int64)
+    if 2 * edges.count < rows.nvals:
+        degree[rows.columns(0, rows.nvals)[xp.flatnonzero(edge == edges.count)]] -= 1
+    return before[rows.ptr[1:]] - before[rows.ptr[:-1]], degree
