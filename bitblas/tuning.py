@@ -1139,6 +1139,9 @@ TABLE: dict[str, Threshold] = {
     "strong.interrupt": Threshold(
         1 << 25, "entries", "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works."
     ),
+    "strong.threads": Threshold(
+        16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
+    ),
     "triangles.skew": Threshold(
         16,
         "highest degree per mean degree",

@@ -252,12 +252,12 @@ def core_levels(A: Matrix, gb: ModuleType) -> Vector:
 
 
 def triangles_of_vertices(A: Matrix, gb: ModuleType) -> tuple[Array, Array]:
-    """Twice the number of triangles that contain each vertex, and the number of its neighbours: INT64 arrays."""
+    """The number of triangles that contain each vertex, and the number of its neighbours: INT64 arrays."""
     from ..operations import peeling
 
     edges, order = loops.cached(_edge_numbers, _itself(A), gb)
-    twice, degree = peeling.triangles_of_vertices(edges)
-    return _in_user_order(twice, order), _in_user_order(degree, order)
+    found, degree = peeling.triangles_of_vertices(edges)
+    return _in_user_order(found, order), _in_user_order(degree, order)
 
 
 def triangles_of_edges(A: Matrix, gb: ModuleType) -> Matrix:

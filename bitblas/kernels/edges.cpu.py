@@ -22,7 +22,7 @@ def number_edges(lo, hi, rows, ptr, col, next_ptr, next_col, edge):
         put(edge, p, place_of(next_col, begin, end, stop))
 
 
-# Add the number of triangles that contain each edge. ptr, col hold each edge once, at the end that comes first in an
+# Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end that comes first in an
 # order of the vertices; a triangle is found at the first of its vertices, whose row is marked. The ranges of rows that
 # run at the same time count into parts of their own: `part` has the begin of the part of the range that begins there.
 @njit(**KERNEL)
@@ -36,15 +36,27 @@ def triangles_by_range(lo, hi, part, ptr, col, count):
             continue
         for p in range(begin, end):
             put(marks, at(col, p), COL_T(p - begin + 1))
+        row = own + begin - 1
+        total = COL_T(0)
         for p in range(begin, end):
             v = np.int64(at(col, p))
             closed = COL_T(0)
             for q in range(np.int64(at(ptr, v)), np.int64(at(ptr, v + 1))):
-                k = np.int64(at(marks, at(col, q)))
+                w = np.int64(at(col, q))
+                k = np.int64(at(marks, w))
                 if k != 0:
                     closed += 1
-                    put(count, own + q, at(count, own + q) + 1)
-                    put(count, own + begin + k - 1, at(count, own + begin + k - 1) + 1)
-            put(count, own + p, at(count, own + p) + closed)
+                    if BY_VERTEX:
+                        put(count, own + w, at(count, own + w) + 1)
+                    else:
+                        put(count, own + q, at(count, own + q) + 1)
+                        put(count, row + k, at(count, row + k) + 1)
+            if BY_VERTEX:
+                put(count, own + v, at(count, own + v) + closed)
+            else:
+                put(count, own + p, at(count, own + p) + closed)
+            total += closed
+        if BY_VERTEX:
+            put(count, own + u, at(count, own + u) + total)
         for p in range(begin, end):
             put(marks, at(col, p), COL_T(0))

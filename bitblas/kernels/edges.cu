@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #endif  // KERNEL_number_edges
 
 #ifdef KERNEL_edge_triangles
-// Add the number of triangles that contain each edge. ptr, col hold each edge once, at the end that comes first in an
+// Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end that comes first in an
 // order of the vertices. A triangle u, v, w in this order is found at u: w is in the rows of u and of v. LANES threads
 // take a row u, whose columns are in shared memory with a filter of WORDS words that excludes most other columns; each
 // warp compares them with the row of one v after the other.
@@ -71,16 +71,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         if (k == size || mine[k] != w) continue;
         ++closed;
         atomicAdd(sums + k, 1u);
-        add_atomically(count + q, 1);
+        if (!BY_VERTEX) add_atomically(count + q, 1);
       }
       __syncwarp();
 #pragma unroll
       for (int d = 16; d; d >>= 1) closed += __shfl_xor_sync(ALL_LANES, closed, d);
-      if (lane == 0 && closed) add_atomically(count + p, closed);
+      if (lane == 0 && closed && !BY_VERTEX) add_atomically(count + p, closed);
+      if (lane == 0 && closed && BY_VERTEX) add_atomically(count + u, closed), add_atomically(count + v, closed);
     }
     meet_in_group();
     for (i64 k = me; k < size; k += LANES)
-      if (sums[k]) add_atomically(count + first + k, sums[k]);
+      if (sums[k]) add_atomically(count + (BY_VERTEX ? (i64)mine[k] : first + k), sums[k]);
     meet_in_group();
   }
 }

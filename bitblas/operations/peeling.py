@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semirings.dtypes import INT64, DataType, lookup_dtype
+from semirings.cached import cached_property
+from semirings.dtypes import INT32, INT64, lookup_dtype
 
 from .. import tuning
 from ..device import Cluster, Device, dummy, threads
@@ -39,18 +40,29 @@ LOWEST = slice(10, 13)
 class EdgeNumbers:
     """The edges of an undirected graph without its self loops, and where they are stored.
 
-    rows: the symmetric matrix. edge: the number of the edge of each of its entries; self loops have the number of edges.
-    ptr, head: rows that hold each edge once, at the end of lower degree (ties: of lower number), so that no row is long;
-    an edge's number is its place there. tail: the row of each edge.
+    rows: the symmetric matrix. ptr, head: rows that hold each edge once, at the end of lower degree (ties: of lower
+    number), so that no row is long; an edge's number is its place there. tail: the row of each edge. count: of edges.
     """
 
     device: Device
     rows: Csr
-    edge: Array
     ptr: Array
     tail: Array
     head: Array
     count: int
+
+    @cached_property
+    def edge(self) -> Array:
+        """The number of the edge of each entry of the matrix; self loops have the number of edges."""
+        device, rows = self.device, self.rows
+        nvals, kind = rows.nvals, np.dtype(dict(self.types)["ITEM"].np_type)
+        device.foresee(f"numbers of the edges of {nvals} entries", kind.itemsize * nvals)
+        edge = device.xp.empty(max(1, nvals), kind)
+        bounds = device.ranges(nvals, tuning.count("parallel.entries"))
+        if nvals:
+            kernel = device.kernel(Variant("kernels/number_edges", self.types, (("LANES", 1),)))
+            kernel(nvals, rows.nrows, rows.ptr, rows.col, self.ptr, self.head, edge, bounds=bounds)
+        return edge[:nvals]
 
     @property
     def types(self) -> Types:
@@ -58,46 +70,39 @@ class EdgeNumbers:
         return (
             ("PTR", lookup_dtype(self.rows.ptr.dtype)),
             ("COL", lookup_dtype(self.head.dtype)),
-            ("ITEM", lookup_dtype(self.edge.dtype)),
+            ("ITEM", INT32 if self.rows.nvals < 1 << 31 else INT64),
         )
 
 
 def number_edges(A: MatrixStore) -> EdgeNumbers:
     """Number the edges of a symmetric matrix. Raises OutOfMemory."""
     device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
-    nvals, kind = rows.nvals, np.dtype(np.int32 if A.nvals < 1 << 31 else np.int64)
-    device.foresee(f"numbers of the edges of {nvals} entries", (48 + 2 * kind.itemsize) * nvals)
+    nvals = rows.nvals
+    device.foresee(f"edges of {nvals} entries", 48 * nvals)
     # Each edge once, from the lower to the higher degree
     col, row = rows.columns(0, nvals), numbers_of(rows.ptr, nvals, device)
     degree = rows.ptr[1:] - rows.ptr[:-1]
     from_, to = degree[row], degree[col]
     first = (from_ < to) | ((from_ == to) & (row < col))
     head, tail = col[first], row[first]
-    ptr = pointers_of(tail, n, device).astype(rows.ptr.dtype)
     count = len(head)
-    tail = tail.astype(head.dtype)
+    ptr = pointers_of(tail, n, device).astype(rows.ptr.dtype)
     if not count:
-        head = tail = xp.zeros(1, head.dtype)
-    edge = xp.empty(max(1, nvals), kind)
-    numbers = EdgeNumbers(device, rows, edge, ptr, tail, head, count)
-    variant = Variant("kernels/number_edges", numbers.types, (("LANES", 1),))
-    bounds = device.ranges(nvals, tuning.count("parallel.entries"))
-    if nvals:
-        device.kernel(variant)(nvals, n, rows.ptr, rows.col, ptr, head, edge, bounds=bounds)
-    return numbers
+        head = tail = xp.zeros(1, col.dtype)
+    return EdgeNumbers(device, rows, ptr, tail.astype(head.dtype), head, count)
 
 
-def count_triangles(edges: EdgeNumbers) -> Array:
-    """The number of triangles that contain each edge: one element per edge, of the type of column numbers."""
+def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
+    """The number of triangles that contain each edge, or each vertex: of the type of column numbers."""
     device, xp, ptr, m = edges.device, edges.device.xp, edges.ptr, edges.count
     n = len(ptr) - 1
-    count = xp.zeros(max(1, m), edges.head.dtype)
+    count = xp.zeros(n if by_vertex else m, edges.head.dtype)
     if m < 3:
         return count
-    device.foresee(f"triangles of {m} edges", count.nbytes)
     length = ptr[1:] - ptr[:-1]
+    by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
-        return _count_by_range(edges, count, length)
+        return _count_by_range(edges, count, length, by)
     # Rows of up to `room` columns by one warp each, the others by one block
     short = tuning.count("peeling.short_row")
     for lanes, room, rows in (
@@ -105,29 +110,27 @@ def count_triangles(edges: EdgeNumbers) -> Array:
         (256, tuning.count("peeling.row_table"), xp.flatnonzero(length > short)),
     ):
         if len(rows):
-            constants = ("LANES", lanes), ("ROOM", room), ("WORDS", max(32, room // 2))
-            variant = Variant("kernels/edge_triangles", edges.types, constants)
-            device.kernel(variant)(len(rows), rows.astype(edges.head.dtype), ptr, edges.head, count)
+            constants = ("LANES", lanes), ("ROOM", room), ("WORDS", max(32, room // 2)), by
+            kernel = device.kernel(Variant("kernels/edge_triangles", edges.types, constants))
+            kernel(len(rows), rows.astype(edges.head.dtype), ptr, edges.head, count)
     return count
 
 
-def _count_by_range(edges: EdgeNumbers, count: Array, length: Array) -> Array:
+def _count_by_range(edges: EdgeNumbers, count: Array, length: Array, by: tuple[str, int]) -> Array:
     """The same on the CPU: each thread counts into an array of its own, and the arrays are added."""
-    device, ptr, n = edges.device, edges.ptr, len(edges.ptr) - 1
-    # Work of a row: the rows of its columns
-    work = np.zeros(edges.count + 1, np.int64)
-    np.cumsum(length[edges.head[: edges.count]], out=work[1:])
-    before = work[ptr] + ptr
-    bounds = None
-    if device.splits(int(before[-1]), tuning.count("parallel.entries")):
-        bounds = threads.ranges_by_work(before[1:], device.threads)
-    parts = 1 if bounds is None else len(bounds) - 1
-    counts = count if parts == 1 else np.zeros(parts * len(count), count.dtype)
-    part = np.zeros(n + 1, np.int64)
-    if bounds is not None:
+    device, ptr, m, n = edges.device, edges.ptr, edges.count, len(edges.ptr) - 1
+    bounds, parts, part = None, 1, np.zeros(n + 1, np.int64)
+    if device.splits(m, tuning.count("parallel.entries")):
+        # Work of a row: the rows of its columns
+        work = np.zeros(m + 1, np.int64)
+        np.cumsum(length[edges.head], out=work[1:])
+        bounds = threads.ranges_by_work((work[ptr] + ptr)[1:], device.threads)
+        parts = len(bounds) - 1
         for k, begin in enumerate(bounds[:-1].tolist()):
             part[begin] = k * len(count)
-    device.kernel(Variant("kernels/triangles_by_range", edges.types))(n, part, ptr, edges.head, counts, bounds=bounds)
+    counts = count if parts == 1 else np.zeros(parts * len(count), count.dtype)
+    kernel = device.kernel(Variant("kernels/triangles_by_range", edges.types, (by,)))
+    kernel(n, part, ptr, edges.head, counts, bounds=bounds)
     return counts if parts == 1 else counts.reshape(parts, len(count)).sum(axis=0, dtype=count.dtype)
 
 
@@ -214,17 +217,19 @@ def core_levels(A: MatrixStore) -> Array:
 
 
 def _self_loops(rows: Csr) -> Array:
-    """The rows with a self loop."""
-    device, xp = rows.device, rows.device.xp
-    col = rows.columns(0, rows.nvals)
-    (places,) = (col == numbers_of(rows.ptr, rows.nvals, device)).nonzero()
-    return col[places].astype(np.int64) if len(places) else xp.zeros(0, np.int64)
+    """The rows with a self loop, cached with the layout."""
+    if "self loops" not in rows.cache:
+        col = rows.columns(0, rows.nvals)
+        places = rows.device.xp.flatnonzero(col == numbers_of(rows.ptr, rows.nvals, rows.device))
+        rows.cache["self loops"] = col[places].astype(np.int64)
+    found: Array = rows.cache["self loops"]
+    return found
 
 
 def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     """The level that removes each edge (-1: none), and the remaining triangles of the others."""
     device, xp, m = edges.device, edges.device.xp, edges.count
-    counts = count_triangles(edges)[:m]
+    counts = count_triangles(edges)
     if not m:
         return counts, counts
     elements = m
@@ -245,11 +250,11 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
         level, counts = _edges(edges, least - 1, least - 1)
         stays = level < 0
     else:
-        counts = count_triangles(edges)[: edges.count]
+        counts = count_triangles(edges)
         stays = xp.ones(edges.count, bool)
     # Self loops have the number of edges
     stays = xp.concatenate([stays, xp.zeros(1, bool)])
-    edge = edges.edge[: rows.nvals]
+    edge = edges.edge
     places = xp.flatnonzero(stays[edge])
     values = counts[edge[places]].astype(np.int64)
     ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
@@ -265,13 +270,13 @@ def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
 
 def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:
     """The number of triangles that contain each edge, both ways: INT64."""
-    return _of_edges(edges, count_triangles(edges)[: edges.count].astype(np.int64))
+    return _of_edges(edges, count_triangles(edges).astype(np.int64))
 
 
 def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
     """The matrix of a value for each edge."""
     device, xp, rows = edges.device, edges.device.xp, edges.rows
-    edge = edges.edge[: rows.nvals]
+    edge = edges.edge
     if 2 * edges.count == rows.nvals:
         return of_rows(rows, INT64, values[edge])
     places = xp.flatnonzero(edge < edges.count)  # no self loops
@@ -281,16 +286,9 @@ def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
 
 
 def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
-    """Twice the number of triangles that contain each vertex, the sum over its edges, and the number of its edges:
-    INT64."""
-    xp, rows = edges.device.xp, edges.rows
-    edge = edges.edge[: rows.nvals]
-    counts = count_triangles(edges)[: edges.count].astype(np.int64)
-    counts = xp.concatenate([counts, xp.zeros(1, np.int64)])  # self loops have none
-    # Sums of integers by rows: differences of prefix sums
-    before = xp.zeros(rows.nvals + 1, np.int64)
-    xp.cumsum(counts[edge], out=before[1:])
+    """The number of triangles that contain each vertex, and the number of its neighbours: INT64."""
+    rows = edges.rows
     degree = (rows.ptr[1:] - rows.ptr[:-1]).astype(np.int64)
     if 2 * edges.count < rows.nvals:
-        degree[rows.columns(0, rows.nvals)[xp.flatnonzero(edge == edges.count)]] -= 1
-    return before[rows.ptr[1:]] - before[rows.ptr[:-1]], degree
+        degree[_self_loops(rows)] -= 1
+    return count_triangles(edges, by_vertex=True).astype(np.int64), degree

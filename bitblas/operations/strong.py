@@ -20,10 +20,13 @@ def strong_components(A: MatrixStore) -> np.ndarray:
     device, rows, n = A.device, A.structure.plain_rows(), A.nrows
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (5 * kind.itemsize + rows.ptr.itemsize) * n)
-    low, label, state = np.zeros(n, kind), np.full(n, -1, kind), np.zeros(4, np.int64)
-    order, path, waiting = (np.empty(n, kind) for _ in range(3))
-    entry = np.empty(n, rows.ptr.dtype)
-    kernel = device.kernel(Variant("kernels/strong_components"))
+    label, waiting, state = np.full(n, -1, kind), np.empty(n, kind), np.zeros(4, np.int64)
+    if A.structure.symmetric:
+        variant, arrays = Variant("kernels/connected_by_search"), (waiting, label)
+    else:
+        entry, order, path = np.empty(n, rows.ptr.dtype), np.empty(n, kind), np.empty(n, kind)
+        variant, arrays = Variant("kernels/strong_components"), (entry, order, np.zeros(n, kind), path, waiting, label)
+    kernel = device.kernel(variant)
     while state[0] < n:  # in parts, so that an interrupt may end it between them
-        kernel(1, rows.ptr, rows.col, entry, order, low, path, waiting, label, state, tuning.count("strong.interrupt"))
+        kernel(1, rows.ptr, rows.col, *arrays, state, tuning.count("strong.interrupt"))
     return label.astype(np.int64)

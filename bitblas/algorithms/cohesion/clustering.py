@@ -65,8 +65,8 @@ def _by_degree(A, gb):
 # Method: C<U> = A plus.pair U' counts, for each edge (i, v), the neighbours of v to which i has an edge. The sum over
 # the neighbours i of v is the number of edges among the neighbours of v. U is A, or A or A' if edges are directed.
 #
-# State: C has the structure of U, INT64. Self loops are dropped first. Of an undirected graph bitblas counts the triangles
-# of each edge instead, once at the lowest of their vertices, and adds them up: operations/peeling.py.
+# State: C has the structure of U, INT64. Self loops are dropped first. Of an undirected graph bitblas counts each
+# triangle once, at the lowest of its vertices, and adds it to all three: operations/peeling.py.
 #
 # Input: A with a symmetric structure, or any square A if directed. Values and dtype are ignored.
 
@@ -156,8 +156,8 @@ def _closed(A, directed, gb):
     """
     plus, plus_pair = gb.monoid.plus, gb.semiring.plus_pair[gb.dtypes.INT64]
     if not directed and has_peeling(A):
-        closed, d = triangles_of_vertices(A, gb)
-        return closed, d * (d - 1)
+        t, d = triangles_of_vertices(A, gb)
+        return 2 * t, d * (d - 1)
     A = A.select(gb.select.offdiag).new()
     # U = A or A'
     U = gb.binary.pair[gb.dtypes.BOOL](A | A.T).new() if directed else A

@@ -5,7 +5,8 @@ out-edges are removed repeatedly: each is a component. Then two searches from th
 in-degree and out-degree find its component, usually the giant one, as what it reaches forward and backward. The rest is
 coloured: the smallest vertex number propagates along the edges, so that x[v] is the smallest vertex that reaches v. If
 x[v] = v, v is a root, and the vertices of its colour that reach it are its component. Rounds of removing and coloring
-follow until no vertex is left. On the CPU bitblas runs one depth-first search instead, which takes linear time.
+follow until no vertex is left. On a CPU with few threads bitblas runs one
+depth-first search instead, which takes linear time.
 
 State: x holds the colours of the vertices without a component, INT64; no entry means "done". Colours never rise along
 an edge, so the largest colour among the successors of a vertex tells whether one equals its own.
@@ -26,6 +27,7 @@ Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import degrees, has_peeling, renumber, strong_labels
 from .components import connected_components
 
@@ -40,10 +42,10 @@ def strongly_connected_components(A, *, gb=None):
     """
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
+    if has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count("strong.threads"):
+        return strong_labels(A, gb)
     if check.is_symmetric(gb, A):
         return connected_components(A, gb=gb)
-    if has_peeling(A) and A.device.host_memory:
-        return strong_labels(A, gb)
     loop = loops.cached_loop(_coloring, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])
