@@ -1137,7 +1137,9 @@ TABLE: dict[str, Threshold] = {
         1 << 24, "items", "The CPU removes or reads so many in one call: some tenths of a second, then Ctrl-C works."
     ),
     "strong.interrupt": Threshold(
-        1 << 25, "entries", "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works."
+        1 << 25,
+        "entries",
+        "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works.",
     ),
     "strong.threads": Threshold(
         16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."

@@ -1,5 +1,5 @@
-"""Peeling (operations/peeling.py): core numbers, trusses and triangles on every device, on graphs that need each kernel,
-against NetworkX; and strong components of graphs whose giant component, pivot or ends are missing.
+"""Peeling (operations/peeling.py): core numbers, trusses and triangles on every device, on graphs that need each
+kernel, against NetworkX; and strong components of graphs whose giant component, pivot or ends are missing.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def _graphs():
 
 
 GRAPHS = dict(_graphs())
-# The whole GPU alone; small clusters; rows in segments and in several tables; warps for all items. On the CPU: many calls
+# The whole GPU alone; small clusters; rows in segments and in several tables; warps for all items; many calls.
 LIMITS = {
     "as they are": {},
     "the whole GPU": {"cluster.elements": 0, "cluster.scanned": 0, "segment.core": 4, "segment.truss": 4},
@@ -85,7 +85,9 @@ def test_every_way_to_peel(device, tune, graph, limits):
     assert full(al.local_clustering(A)) == pytest.approx(by_vertex(nx.clustering(G), G))
 
 
-@pytest.mark.parametrize("how", [{"format": "nib"}, {"format": "b2sr"}, {"format": "mplg"}, {"order": "degree"}], ids=str)
+@pytest.mark.parametrize(
+    "how", [{"format": "nib"}, {"format": "b2sr"}, {"format": "mplg"}, {"order": "degree"}], ids=str
+)
 def test_formats_and_orders(device, how):
     G = GRAPHS["cliques in a row"]
     A = adjacency(G, **{k: v for k, v in how.items() if k == "format"})
@@ -122,7 +124,7 @@ def test_only_rows_of_removed_edges_are_read(tune):
             return lambda *args, **how: (calls.append(variant.entry), run(*args, **how))[1]
 
     T = peeling.truss_numbers(peeling.EdgeNumbers(Counting(), *list(vars(edge_numbers).values())[1:6]))
-    # a scan of each of the two levels; no edge of a path is in a triangle, and no edge is left when the clique is removed
+    # a scan of each of the two levels; no edge of the path has a triangle, and none is left without the clique
     assert calls.count("peel_rounds") <= 3 and T.nvals == 2 * G.size()
 
 
@@ -132,7 +134,9 @@ DIRECTED = {
     "no component but vertices": nx.gn_graph(40, seed=1),
     "a cycle with a tail": nx.DiGraph([*((v, (v + 1) % 9) for v in range(9)), (3, 9), (9, 10), (11, 4)]),
     "two cycles": nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 3), (3, 2), (4, 4)]),
-    "a pivot that is no cycle": nx.DiGraph([*((v, 9) for v in range(6)), *((9, v) for v in range(10, 16)), (16, 17), (17, 16)]),
+    "a pivot that is no cycle": nx.DiGraph(
+        [*((v, 9) for v in range(6)), *((9, v) for v in range(10, 16)), (16, 17), (17, 16)]
+    ),
     "random": nx.gnp_random_graph(60, 0.03, seed=5, directed=True),
     "dense": nx.gnp_random_graph(40, 0.2, seed=6, directed=True),
     "symmetric": nx.gnp_random_graph(50, 0.03, seed=7),

@@ -22,9 +22,10 @@ def number_edges(lo, hi, rows, ptr, col, next_ptr, next_col, edge):
         put(edge, p, place_of(next_col, begin, end, stop))
 
 
-# Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end that comes first in an
-# order of the vertices; a triangle is found at the first of its vertices, whose row is marked. The ranges of rows that
-# run at the same time count into parts of their own: `part` has the begin of the part of the range that begins there.
+# Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end
+# that comes first in an order of the vertices; a triangle is found at the first of its vertices, whose row is marked.
+# The ranges of rows that run at the same time count into parts of their own: `part` has the begin of the part of the
+# range that begins there.
 @njit(**KERNEL)
 def triangles_by_range(lo, hi, part, ptr, col, count):
     own = np.int64(at(part, lo))

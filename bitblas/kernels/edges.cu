@@ -86,4 +86,3 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 #endif  // KERNEL_edge_triangles
-

@@ -1,12 +1,9 @@
 # Strongly connected components, by one depth-first search (Tarjan: Depth-first search and linear graph algorithms. SIAM
-# Journal on Computing 1(2), 1972; Nuutila, Soisalon-Soininen: On finding the strongly connected components in a directed
-# graph. Information Processing Letters 49, 1994). One vertex after the other, so it has no twin for GPUs.
-# `low` numbers vertices in the order in which they are reached, from 1 on (0: not yet), and is lowered to the least
-# number that a vertex reaches. `path` is the path of the search, `entry` where it continues in each row, and `open` the
-# vertices that were left without a component. `order` has the number of each vertex of the path. label: the result, -1
-# where it is unknown.
+# Journal on Computing 1(2), 1972). One vertex after the other, so it has no twin for GPUs.
+# `order` numbers vertices as they are reached, from 1 on, and `low` the least number that each is known to reach among
+# vertices without a component (0: not reached). `path` is the path of the search, `entry` where it continues in each
+# row, and `open` the vertices that were left without a component. label: the result, -1 where it is unknown.
 # State: the vertex that the search continues from, numbers given, the lengths of the path and of `open`.
-
 
 
 @njit(**KERNEL)
@@ -76,8 +73,8 @@ def strong_components(lo, hi, ptr, col, entry, order, low, path, open, label, st
     put(state, 3, waiting)
 
 
-# Connected components of a symmetric matrix: a search from each vertex that has no label yet. State: the vertex that the
-# search continues from, the length of `open`, the list of reached vertices whose rows are still to be read.
+# Connected components of a symmetric matrix: a search from each vertex that has no label yet. State: the vertex that
+# the search continues from, the length of `open`, the list of reached vertices whose rows are still to be read.
 @njit(**KERNEL)
 def connected_by_search(lo, hi, ptr, col, open, label, state, most):
     start = at(state, 0)

@@ -136,8 +136,8 @@ def _count_by_range(edges: EdgeNumbers, count: Array, length: Array, by: tuple[s
 
 @dataclass(frozen=True, eq=False)
 class _Items:
-    """What is peeled. counts: neighbours or triangles of each item, lowered in place. graph: the arguments of PeelGraph;
-    types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average."""
+    """What is peeled. counts: neighbours or triangles of each item, lowered in place. graph: the arguments of
+    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average."""
 
     device: Device
     counts: Array
@@ -195,7 +195,7 @@ def _peel(items: _Items, first: int, last: int) -> Array:
 
 
 def _segment(truss: bool) -> int:
-    return tuning.count("peeling.segment.truss" if truss else "peeling.segment.core")
+    return tuning.count(f"peeling.segment.{'truss' if truss else 'core'}")
 
 
 def core_levels(A: MatrixStore) -> Array:

@@ -1,8 +1,8 @@
 """k-cores: the k-core is the largest subgraph in which every vertex has at least k neighbours.
 
 Method: peeling. A round removes all vertices with at most k remaining neighbours, whose core number is k, and lowers
-the degrees of their neighbours. Then k grows to the lowest remaining degree. bitblas runs all rounds in kernels of their
-own, which touch only the rows of removed vertices; on the CPU one thread removes one vertex after the other.
+the degrees of their neighbours. Then k grows to the lowest remaining degree. bitblas runs all rounds in kernels of
+their own, which read only the rows of removed vertices; on the CPU one thread removes one vertex after the other.
 
 State: d holds the degrees of the remaining vertices, INT64; no entry means "removed".
 

@@ -3,9 +3,9 @@
 The truss number of an edge is the largest k for which it is in the k-truss; 2 if it is in no triangle.
 
 Method: C<C> = C plus.pair C' counts the triangles of each edge, and a selection drops edges in too few triangles, until
-no edge is dropped. Only edges that share a triangle with a dropped one change their counts. So bitblas counts once; then
-each dropped edge intersects the rows of its ends and lowers the counts of the other edges of its triangles, round by
-round on the device. python-graphblas and ranks count again in every round.
+no edge is dropped. Only edges that share a triangle with a dropped one change their counts. So bitblas counts once;
+then each dropped edge intersects the rows of its ends and lowers the counts of the other edges of its triangles, round
+by round on the device. python-graphblas and ranks count again in every round.
 
 State: C holds the remaining edges with their triangle counts, INT64. bitblas caches the numbers of the edges with A:
 about 8 bytes an entry.
