@@ -191,6 +191,7 @@ __device__ __forceinline__ bool is_last_block(i64* state) {
   __syncthreads();
   if (threadIdx.x == 0) last = atomicAdd((u64*)state + TICKET, 1ull) == gridDim.x - 1;
   __syncthreads();
+  __threadfence();
   return last;
 }
 

@@ -21,12 +21,12 @@ def strong_components(A: MatrixStore) -> np.ndarray:
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (5 * kind.itemsize + rows.ptr.itemsize) * n)
     label, waiting, state = np.full(n, -1, kind), np.empty(n, kind), np.zeros(4, np.int64)
-    if A.structure.symmetric:
-        variant, arrays = Variant("kernels/connected_by_search"), (waiting, label)
-    else:
+    name = "connected_by_search"
+    arrays: tuple[np.ndarray, ...] = waiting, label
+    if not A.structure.symmetric:
         entry, order, path = np.empty(n, rows.ptr.dtype), np.empty(n, kind), np.empty(n, kind)
-        variant, arrays = Variant("kernels/strong_components"), (entry, order, np.zeros(n, kind), path, waiting, label)
-    kernel = device.kernel(variant)
+        name, arrays = "strong_components", (entry, order, np.zeros(n, kind), path, *arrays)
+    kernel = device.kernel(Variant(f"kernels/{name}"))
     while state[0] < n:  # in parts, so that an interrupt may end it between them
         kernel(1, rows.ptr, rows.col, *arrays, state, tuning.count("strong.interrupt"))
     return label.astype(np.int64)
