@@ -1117,18 +1117,51 @@ TABLE: dict[str, Threshold] = {
         "delaunay_n20 and grid2d_2048 the same within 2 %. CPU, ms with 64, 32: stencil27_20 6.9, 5.9; delaunay_n14 "
         "13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76",
     ),
+    # Peeling: operations/peeling.py.
+    "peeling.short_row": Threshold(
+        64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
+    ),
+    "peeling.row_table": Threshold(
+        2048, "entries", "So many columns of a row are in shared memory at a time, with their counts: 16 KB."
+    ),
+    "peeling.few_entries": Threshold(
+        10, "entries per row", "With at most so many on average, 8 lanes share an item, else 32."
+    ),
+    "peeling.segment.core": Threshold(
+        256, "entries", "Rows of more are cut into elements of a frontier, so that no warp has many more than others."
+    ),
+    "peeling.segment.truss": Threshold(
+        1024, "entries", "The same for rows whose entries are each searched for in another row."
+    ),
+    "peeling.blocks": Threshold(8, "blocks per multiprocessor", "As many as run at the same time."),
+    "peeling.turns": Threshold(
+        8, "launches of the three kernels", "A read-back costs as much as so many that do nothing."
+    ),
+    "peeling.cluster.elements": Threshold(
+        512,
+        "elements per block",
+        "A cluster takes rounds of at most so many: larger ones gain more than a launch costs.",
+    ),
+    "peeling.cluster.scanned": Threshold(
+        16384, "items per block", "A cluster looks through at most so many for those of the next level."
+    ),
+    "peeling.interrupt": Threshold(
+        1 << 24, "items", "The CPU removes or reads so many in one call: some tenths of a second, then Ctrl-C works."
+    ),
+    "strong.interrupt": Threshold(
+        1 << 25,
+        "entries",
+        "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works.",
+    ),
+    "strong.threads": Threshold(
+        16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
+    ),
     "triangles.skew": Threshold(
         16,
         "highest degree per mean degree",
         "With more, the edges lead from lower to higher degree. Meshes, grids and roads have 2 to 4, where that order "
         "doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 %.",
         "both libraries: grids, roads, RMAT 14 and 16",
-    ),
-    "truss.neighbours": Threshold(
-        16, "lower-numbered neighbours per edge", "Triangles are listed if edges have at most so many on average."
-    ),
-    "truss.rounds": Threshold(
-        8, "rounds", "So many rounds over all edges take as long as listing the triangles, which then replaces them."
     ),
     "walks.decoding": Threshold(
         4, "entries copied per entry decoded", "Copying costs so many times as much if rows must be decoded."

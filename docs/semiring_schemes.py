@@ -11,6 +11,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
+from unittest import mock
 
 import bitblas as gb
 from bitblas import algorithms, compare, tuning
@@ -50,8 +51,9 @@ def public_name(program: compare.Program) -> str:
 
 def products() -> Iterator[tuple[Product, str]]:
     """Each product of each algorithm. It runs on new matrices, with which nothing is cached; loops run statement by
-    statement, so that each product has a plan."""
-    with gb.config.set(device="cpu"), tuning.override({"loop.tier_up_seconds": 1e9}):
+    statement, and nothing as an operation of its own (peeling), so that each product has a plan."""
+    statements = mock.patch("bitblas.algorithms._loops.runs_fused", return_value=False)
+    with gb.config.set(device="cpu"), tuning.override({"loop.tier_up_seconds": 1e9}), statements:
         rows, cols, _ = algorithms.barabasi_albert_graph(*GRAPH, seed=1).to_coo()
         A = gb.Matrix.from_coo(rows, cols, compare.hash_weights(rows, cols))
         for program in compare.every():

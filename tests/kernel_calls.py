@@ -17,7 +17,7 @@ from battery import FORMS, generator, several, values
 from test_loop import graph
 
 import bitblas as gb
-from bitblas import tuning
+from bitblas import algorithms, tuning
 from bitblas.device import jit
 from bitblas.formats import FORMATS, coded, format_of
 from bitblas.kernels.variant import Variant
@@ -601,6 +601,17 @@ def tile_products(key: str, op: str) -> None:
     A.mxm(A, gb.semiring.plus_pair).new(mask=A.S).reduce_scalar("plus").new()
 
 
+def peel(segment: int, block: int) -> None:
+    """Core numbers and trusses, by the whole GPU (block 0) and by a cluster, with rows of one and several segments."""
+    i, j = np.nonzero(np.triu(generator(f"peel {segment}").random((60, 60)) < 0.3))
+    A = gb.Matrix.from_coo([*i, *j], [*j, *i], True, nrows=SIZE, ncols=SIZE)
+    rows = {f"peeling.segment.{name}": segment for name in ("core", "truss")}
+    rows |= {f"peeling.cluster.{name}": block for name in ("elements", "scanned")}
+    rows |= {"peeling.short_row": segment, "peeling.few_entries": block}
+    with tuning.override(rows):
+        algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
+
+
 WALKED = "nib", "cgr", "virtual", *(key for key in FORMS if key.startswith("b2sr"))
 TILED = [key for key in FORMS if key.startswith("b2sr")]
 LINE_SUMS = (("any_pair", "bool"), ("plus_second", "float64"), ("plus_times", "float64"))
@@ -649,5 +660,6 @@ CALLS: tuple[Group, ...] = (
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
     *((call, [()]) for call in (chunks, validated, encoded)),
+    (peel, pairs((4, 64), (0, 64))),
     (given_rows, pairs(("int32", "int64"), repeat=2)),
 )

@@ -296,6 +296,10 @@ CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier"
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
 CPU_ONLY |= {"kernels/number_nodes"}  # a hash table; a GPU sorts
+GPU_ONLY |= {f"kernels/{name}" for name in ("edge_triangles", "peel_scan", "peel_expand")}
+# (tables of a row in shared memory; rounds of the whole GPU: the CPU removes one item after the other in peel_rounds)
+CPU_ONLY |= {"kernels/triangles_by_range"}  # a count for each thread
+CPU_ONLY |= {"kernels/strong_components", "kernels/connected_by_search"}  # depth-first searches
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

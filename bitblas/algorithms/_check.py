@@ -76,7 +76,7 @@ def square(gb: ModuleType, A: Matrix, name: str = "A") -> int:
 def symmetric(gb: ModuleType, A: Matrix, name: str = "A") -> int:
     """Like `square`; InvalidValue unless an entry (j, i) exists for each entry (i, j). bitblas caches the answer."""
     n = square(gb, A, name)
-    if not _is_symmetric(gb, A):
+    if not is_symmetric(gb, A):
         raise gb.exceptions.InvalidValue(
             f"argument {name}: expected a symmetric matrix, with each edge as (i, j) and (j, i), got a matrix of "
             f"{A.nvals} entries, some in one direction only. "
@@ -85,8 +85,8 @@ def symmetric(gb: ModuleType, A: Matrix, name: str = "A") -> int:
     return n
 
 
-def _is_symmetric(gb: ModuleType, A: Matrix) -> bool:
-    """Whether the structure of the square matrix A equals that of its transpose."""
+def is_symmetric(gb: ModuleType, A: Matrix) -> bool:
+    """Whether the structure of the square matrix A equals that of its transpose. bitblas caches the answer."""
     base = A if isinstance(A, gb.Matrix) else A.T
     store = getattr(base, "_store", None)
     if store is not None:

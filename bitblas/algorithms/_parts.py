@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import tuning
 from . import _check as check
+from . import _loops as loops
 
 if TYPE_CHECKING:
     from ..core import Matrix, Scalar, Vector
+    from ..operations.peeling import EdgeNumbers
+    from ..order import Order
+    from ..store import MatrixStore
     from ..typing import Array
 
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering, pointer jumping.
@@ -236,3 +240,80 @@ def count_bits(x: Vector, t: Vector, gb: ModuleType) -> None:
     # x = the sum of the bytes
     x << x.apply(times, right=0x0101010101010101)
     x << x.apply(shift, right=-56)
+
+
+# ---- Edges and peeling: bitblas counts triangles, and peels vertices or edges, by operations of its own
+# (operations/peeling.py), at the cost of the edges that change. A is symmetric. Where `has_peeling(A)` is false,
+# algorithms say the same by statements.
+
+
+def has_peeling(A: Matrix) -> bool:
+    """Whether the operations of this section run on A: a matrix of bitblas that is not distributed."""
+    return loops.runs_fused(_itself(A))
+
+
+def _itself(A: Matrix) -> Matrix:
+    """The Matrix of a transposed view, which has the same structure."""
+    return A if not hasattr(A, "_matrix") else A._matrix
+
+
+def core_levels(A: Matrix, gb: ModuleType) -> Vector:
+    """The core number of each vertex: a full Vector of INT64."""
+    from ..operations import peeling
+
+    store = _itself(A)._stored
+    return gb.Vector.from_dense(_in_user_order(peeling.core_levels(store), store.order))
+
+
+def triangles_of_vertices(A: Matrix, gb: ModuleType) -> tuple[Array, Array]:
+    """The number of triangles that contain each vertex, and the number of its neighbours: INT64 arrays."""
+    from ..operations import peeling
+
+    edges, order = loops.cached(_edge_numbers, _itself(A), gb)
+    found, degree = peeling.triangles_of_vertices(edges)
+    return _in_user_order(found, order), _in_user_order(degree, order)
+
+
+def triangles_of_edges(A: Matrix, gb: ModuleType) -> Matrix:
+    """The number of triangles that contain each edge, both ways: INT64."""
+    from ..operations import peeling
+
+    return _of_edges(A, peeling.triangles_of_edges, gb)
+
+
+def truss_edges(A: Matrix, least: int, gb: ModuleType) -> Matrix:
+    """The edges that remain, both ways, if each must be in `least` remaining triangles, with their number: INT64."""
+    from ..operations import peeling
+
+    return _of_edges(A, lambda edges: peeling.truss(edges, least), gb)
+
+
+def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
+    """The truss number of each edge, both ways: INT64."""
+    from ..operations import peeling
+
+    return _of_edges(A, peeling.truss_numbers, gb)
+
+
+def strong_labels(A: Matrix, gb: ModuleType) -> Vector:
+    """The smallest vertex number in the strongly connected component of each vertex of a matrix in host memory."""
+    from ..operations.strong import strong_components
+
+    return gb.Vector.from_dense(strong_components(_itself(A)._store))
+
+
+def _edge_numbers(A: Matrix, gb: ModuleType) -> tuple[EdgeNumbers, Order | None]:
+    from ..operations import peeling
+
+    return peeling.number_edges(A._stored), A._stored.order
+
+
+def _of_edges(A: Matrix, compute: Callable[[EdgeNumbers], MatrixStore], gb: ModuleType) -> Matrix:
+    edges, order = loops.cached(_edge_numbers, _itself(A), gb)
+    found: Matrix = gb.Matrix._from_store(compute(edges).tagged(order))
+    return found
+
+
+def _in_user_order(values: Array, order: Order | None) -> Array:
+    """Values by stored position, by vertex."""
+    return values if order is None else values[order.inverse]

@@ -257,6 +257,8 @@ LISTED = (
             "--k": {"type": int, "default": 3, "metavar": "K", "help": "edges in k - 2 triangles or more (default 3)"},
         },
     ),
+    Command("truss-numbers", "the truss number of each edge", "truss_numbers", say.edges,
+            writes=f"each edge once, with the largest k of a k-truss that has it: {EDGES}"),
     Command(
         "cdlp", "communities by label propagation", "label_propagation", say.classes("communities"),
         options={"--max-iter": {"type": int, "default": 10, "help": "number of rounds (default 10)"}},

@@ -67,6 +67,9 @@ VIEWS = {
     "MaskRows": ("ptr", "rows", "col", "width"),
     "Matrix": ("ptr", "col", "width"),
     "MatrixC": ("ptr", "col", "values"),
+    "PeelGraph": ("ptr", "col", "edge", "tail", "head"),
+    "PeelItems": ("count", "mark", "level"),
+    "PeelLists": ("now", "next", "left", "kept"),
     "OutputView": ("bits", "values"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }

@@ -26,7 +26,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import cost_of_rows, degrees, rows_of
+from .._parts import cost_of_rows, degrees, has_peeling, rows_of, triangles_of_edges, triangles_of_vertices
 
 
 @algorithm(graph="undirected", answer="count", arrays=(0, 4), work="rows")
@@ -77,7 +77,8 @@ def _by_degree(A, gb):
 # Method: C<U> = A plus.pair U' counts, for each edge (i, v), the neighbours of v to which i has an edge. The sum over
 # the neighbours i of v is the number of edges among the neighbours of v. U is A, or A or A' if edges are directed.
 #
-# State: C has the structure of U, INT64. Self loops are dropped first.
+# State: C has the structure of U, INT64. Self loops are dropped first. Of an undirected graph bitblas counts each
+# triangle once, at the lowest of its vertices, and adds it to all three: operations/peeling.py.
 #
 # Input: A with a symmetric structure, or any square A if directed. Values and dtype are ignored.
 
@@ -104,6 +105,8 @@ def triangles_per_edge(A, *, gb=None):
     times `triangle_count`.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
+    if has_peeling(A):
+        return triangles_of_edges(A, gb)
     n = A.nrows
     plus, INT64 = gb.monoid.plus, gb.dtypes.INT64
     A = A.select(gb.select.offdiag).new()
@@ -166,6 +169,9 @@ def _closed(A, directed, gb):
     arrays.
     """
     plus, plus_pair = gb.monoid.plus, gb.semiring.plus_pair[gb.dtypes.INT64]
+    if not directed and has_peeling(A):
+        t, d = triangles_of_vertices(A, gb)
+        return 2 * t, d * (d - 1)
     A = A.select(gb.select.offdiag).new()
     # U = A or A'
     U = gb.binary.pair[gb.dtypes.BOOL](A | A.T).new() if directed else A

@@ -1,7 +1,8 @@
 """k-cores: the k-core is the largest subgraph in which every vertex has at least k neighbours.
 
 Method: peeling. A round removes all vertices with at most k remaining neighbours, whose core number is k, and lowers
-the degrees of their neighbours. Then k grows to the lowest remaining degree.
+the degrees of their neighbours. Then k grows to the lowest remaining degree. bitblas runs all rounds in kernels of
+their own, which read only the rows of removed vertices; on the CPU one thread removes one vertex after the other.
 
 State: d holds the degrees of the remaining vertices, INT64; no entry means "removed".
 
@@ -11,15 +12,16 @@ Check: NetworkX's core_number and k_core.
 
 Seidman: Network structure and minimum degree. Social Networks 5 (1983).
 Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms using bucketing. SPAA 2017.
+Kabir, Madduri: Parallel k-core decomposition on multicore platforms. IPDPS workshops 2017.
 """
 
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import induced_subgraph
+from .._parts import core_levels, has_peeling, induced_subgraph
 
 
-@algorithm(graph="undirected", answer="value per vertex", arrays=(14, 12))
+@algorithm(graph="undirected", answer="value per vertex", arrays=(36, 12))
 def core_numbers(A, *, gb=None):
     """The largest k for which each vertex is in the k-core.
 
@@ -27,6 +29,8 @@ def core_numbers(A, *, gb=None):
     Returns a Vector, INT64, size n, full.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
+    if has_peeling(A):
+        return core_levels(A, gb)
     n = A.nrows
     loop = loops.cached_loop(_peeling, A, gb)
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
@@ -63,7 +67,7 @@ def _peeling(A, gb):
     return {"body": body, "while_": d, "cores": core, "k": k}
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(14, 24))
+@algorithm(graph="undirected", answer="undirected graph", arrays=(36, 24))
 def k_core(A, k, *, gb=None):
     """The k-core of an undirected graph, on the same vertices.
 

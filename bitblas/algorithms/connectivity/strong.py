@@ -1,9 +1,12 @@
 """Strongly connected components, sets of vertices that reach each other along directed edges, and their condensation.
 
-Method: forward colouring and backward search. The smallest vertex number propagates along the edges, so that x[v] is
-the smallest vertex that reaches v. If x[v] = v, v is a root, and the vertices of its colour that reach it are its
-component. Before each such round, vertices without in-edges or without out-edges are removed repeatedly: each is a
-component.
+Method: a symmetric matrix is answered by its connected components. Otherwise, vertices without in-edges or without
+out-edges are removed repeatedly: each is a component. Then two searches from the vertex with the largest product of
+in-degree and out-degree find its component, usually the giant one, as what it reaches forward and backward. The rest is
+coloured: the smallest vertex number propagates along the edges, so that x[v] is the smallest vertex that reaches v. If
+x[v] = v, v is a root, and the vertices of its colour that reach it are its component. Rounds of removing and coloring
+follow until no vertex is left. On a CPU with few threads bitblas runs one
+depth-first search instead, which takes linear time.
 
 State: x holds the colours of the vertices without a component, INT64; no entry means "done". Colours never rise along
 an edge, so the largest colour among the successors of a vertex tells whether one equals its own.
@@ -12,14 +15,21 @@ Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values
 
 Check: SciPy's connected_components; NetworkX's condensation; no cycle is left.
 
+Tarjan: Depth-first search and linear graph algorithms. SIAM Journal on Computing 1(2), 1972.
+Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel. IPDPS workshops 2000.
+Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly connected components and related
+problems. IPDPS 2014.
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
 Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
+from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import renumber
+from .._check import tuning
+from .._parts import degrees, has_peeling, renumber, strong_labels
+from .components import connected_components
 
 
 @algorithm(answer="representative per vertex")
@@ -30,6 +40,12 @@ def strongly_connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices reach each other if and only if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
+    if A.nrows == 0:
+        return gb.Vector(gb.dtypes.INT64, 0)
+    if has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count("strong.threads"):
+        return strong_labels(A, gb)
+    if check.is_symmetric(gb, A):
+        return connected_components(A, gb=gb)
     loop = loops.cached_loop(_coloring, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])
@@ -40,17 +56,50 @@ def _coloring(A, gb):
     any_pair = gb.semiring.any_pair[BOOL]
     index = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
     label, x, near, found, last = (gb.Vector(INT64, n) for _ in range(5))
-    left, behind, ahead, gone = (gb.Vector(BOOL, n) for _ in range(4))
+    left, behind, ahead, gone, reached, search, both = (gb.Vector(BOOL, n) for _ in range(7))
+    # pivot = the vertex of largest (A plus.pair 1) .* (A' plus.pair 1)
+    pivot = gb.Vector.from_coo([int((degrees(A, gb) * degrees(A.T, gb)).argmax())], True, size=n)
 
     def begin():
         # label[v] = v, final for vertices that are removed alone; left = all
         label << index
         left << True
+        remove_ends()
+        # reached = what the pivot reaches among those left, and all vertices that are gone
+        reached << True
+        reached(~left.S, gb.replace) << reached
+        search(left.S, gb.replace) << pivot
+        loops.repeat(forward, while_=search)
+        both(reached.S, gb.replace) << left
+        # reached = what reaches the pivot among these, and all other vertices
+        reached << True
+        reached(~both.S, gb.replace) << reached
+        search(left.S, gb.replace) << pivot
+        loops.repeat(backward, while_=search)
+        # label<both> = the smallest vertex that is reached both ways
+        both(reached.S, gb.replace) << both
+        found(both.S, gb.replace) << index
+        lowest = found.reduce(gb.monoid.min).new()
+        label(both.S) << lowest
+        left(~both.S, gb.replace) << left
 
-    def body(_):
+    def forward(_):
+        # reached<search> = true; search<!reached, replace> = search any.pair A
+        reached(search.S) << True
+        search(~reached.S, gb.replace) << search.vxm(A, any_pair)
+
+    def backward(_):
+        # reached<search> = true; search<!reached, replace> = A any.pair search
+        reached(search.S) << True
+        search(~reached.S, gb.replace) << A.mxv(search, any_pair)
+
+    def remove_ends():
         # left = the remaining vertices with an in-edge and an out-edge among themselves
         gone << left
         loops.repeat(trim, while_=gone)
+
+    def body(_):
+        remove_ends()
         # x<left, replace> = the smallest vertex that reaches each
         x(left.S, gb.replace) << index
         near << x

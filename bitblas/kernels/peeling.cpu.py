@@ -1,0 +1,110 @@
+# Peeling: remove items with too few counts, level by level. Items are the vertices of an undirected graph, counted by
+# their remaining neighbours, or with TRUSS its edges, counted by their remaining triangles. CPU twin of peeling.cu: one
+# thread removes one item after the other.
+# include: kernels/views.cpu.py
+# include: kernels/edge_counts.cpu.py
+
+# The state: what comes next; the level; counts up to `below` were removed at earlier levels; the last level; items left
+# after the scans so far; the length of the frontier. The others are numbers of a GPU.
+MODE = 0
+LEVEL = 1
+BELOW = 2
+LAST = 3
+LEFT = 5
+SCANS = 6
+FOUND = 16
+SCAN = 0
+EXPAND = 1
+DONE = 2
+
+
+# All levels, up to `most_items` removals in this call: the state says where to continue. The frontier is a stack.
+@njit(**KERNEL)
+def peel_rounds(lo, hi, graph: PeelGraph, items: PeelItems, lists: PeelLists, state, most_items, most_scanned):
+    mode = at(state, MODE)
+    level = at(state, LEVEL)
+    below = at(state, BELOW)
+    left = at(state, LEFT)
+    top = at(state, FOUND)
+    done = np.int64(0)
+    while mode != DONE and done < most_items and lo < hi:
+        if mode == SCAN:
+            kept = np.int64(0)
+            lowest = np.int64(0x7FFFFFFFFFFFFFFF)
+            for k in range(left):
+                item = np.int64(at(lists.left, k))
+                count = np.int64(at(items.count, item))
+                if count > level:
+                    put(lists.left, kept, item)
+                    kept += 1
+                    lowest = min(lowest, count)
+                elif count > below:
+                    put(items.level, item, level)
+                    if count > 0:
+                        put(lists.now, top, item)
+                        top += 1
+                    elif TRUSS:
+                        put(items.mark, item, np.uint32(0))
+            done += left
+            left = kept
+            mode = EXPAND if top > 0 and kept > 0 else SCAN
+            if mode == SCAN:
+                below = level
+                level = lowest
+                if kept == 0 or level > at(state, LAST):
+                    mode = DONE
+            continue
+        top -= 1
+        item = np.int64(at(lists.now, top))
+        a = np.int64(at(graph.tail, item)) if TRUSS else item
+        b = np.int64(at(graph.head, item)) if TRUSS else item
+        if TRUSS and length_of(graph.ptr, b) < length_of(graph.ptr, a):
+            longer = a
+            a = b
+            b = longer
+        if TRUSS:
+            put(items.mark, item, np.uint32(0))
+        place = np.int64(at(graph.ptr, b))
+        end = np.int64(at(graph.ptr, b + 1))
+        for p in range(np.int64(at(graph.ptr, a)), np.int64(at(graph.ptr, a + 1))):
+            w = np.int64(at(graph.col, p))
+            if w == a or w == b:
+                continue
+            if TRUSS:
+                f = np.int64(at(graph.edge, p))
+                if at(items.mark, f) == 0:
+                    continue
+                place = place_of(graph.col, place, end, w)
+                if place == end:
+                    break
+                if np.int64(at(graph.col, place)) != w:
+                    continue
+                g = np.int64(at(graph.edge, place))
+                if at(items.mark, g) == 0:
+                    continue
+                # One count less; an item that falls to the level is removed too.
+                count = np.int64(at(items.count, f))
+                if count > level:
+                    put(items.count, f, count - 1)
+                    if count == level + 1:
+                        put(items.level, f, level)
+                        put(lists.now, top, f)
+                        top += 1
+                w = g
+            count = np.int64(at(items.count, w))
+            if count > level:
+                put(items.count, w, count - 1)
+                if count == level + 1:
+                    put(items.level, w, level)
+                    put(lists.now, top, w)
+                    top += 1
+        done += 1
+        if top == 0:
+            below = level
+            level += 1
+            mode = DONE if level > at(state, LAST) else SCAN
+    put(state, MODE, mode)
+    put(state, LEVEL, level)
+    put(state, BELOW, below)
+    put(state, LEFT, left)
+    put(state, FOUND, top)

@@ -1,0 +1,294 @@
+"""Peel a graph level by level: core numbers, trusses and truss numbers, at the cost of the edges that change.
+
+A truss counts the triangles of each edge, C<A> = A plus.pair A', removes the edges with too few, and counts again. The
+second count differs from the first only at edges of triangles that have lost an edge. So each removed edge looks for
+its triangles, by intersecting the rows of its ends, and lowers the counts of their other edges. Core numbers do the
+same with vertices and their neighbours. The rounds run on the device (kernels/peeling.cu); on the CPU one thread
+removes one item after the other.
+
+Counts are exact integers, so the result is the same on every device and in any order.
+
+Wang, Cheng: Truss decomposition in massive networks. PVLDB 5(9), 2012.
+Kabir, Madduri: Shared-memory graph truss decomposition. HiPC 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semirings.cached import cached_property
+from semirings.dtypes import INT32, INT64, lookup_dtype
+
+from .. import tuning
+from ..device import Cluster, Device, dummy, threads
+from ..formats.csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..kernels.variant import Variant
+from ..store import MatrixStore
+from ..typing import Array
+from .convert import of_rows
+from .variants import Types
+
+NEVER = 1 << 62  # no level, and no number of items, is as large
+STATE = 20  # numbers of the state: peeling.cu
+MODE, LEVEL, BELOW, LAST, LEFT, DONE = 0, 1, 2, 3, 5, 2
+LOWEST = slice(10, 13)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeNumbers:
+    """The edges of an undirected graph without its self loops, and where they are stored.
+
+    rows: the symmetric matrix. ptr, head: rows that hold each edge once, at the end of lower degree (ties: of lower
+    number), so that no row is long; an edge's number is its place there. tail: the row of each edge. count: of edges.
+    """
+
+    device: Device
+    rows: Csr
+    ptr: Array
+    tail: Array
+    head: Array
+    count: int
+
+    @cached_property
+    def edge(self) -> Array:
+        """The number of the edge of each entry of the matrix; self loops have the number of edges."""
+        device, rows = self.device, self.rows
+        nvals, kind = rows.nvals, np.dtype(dict(self.types)["ITEM"].np_type)
+        device.foresee(f"numbers of the edges of {nvals} entries", kind.itemsize * nvals)
+        edge = device.xp.empty(max(1, nvals), kind)
+        bounds = device.ranges(nvals, tuning.count("parallel.entries"))
+        if nvals:
+            kernel = device.kernel(Variant("kernels/number_edges", self.types, (("LANES", 1),)))
+            kernel(nvals, rows.nrows, rows.ptr, rows.col, self.ptr, self.head, edge, bounds=bounds)
+        return edge[:nvals]
+
+    @property
+    def types(self) -> Types:
+        """The types of the arrays, by the names that kernels use."""
+        return (
+            ("PTR", lookup_dtype(self.rows.ptr.dtype)),
+            ("COL", lookup_dtype(self.head.dtype)),
+            ("ITEM", INT32 if self.rows.nvals < 1 << 31 else INT64),
+        )
+
+
+def number_edges(A: MatrixStore) -> EdgeNumbers:
+    """Number the edges of a symmetric matrix. Raises OutOfMemory."""
+    device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
+    nvals = rows.nvals
+    device.foresee(f"edges of {nvals} entries", 48 * nvals)
+    # Each edge once, from the lower to the higher degree
+    col, row = rows.columns(0, nvals), numbers_of(rows.ptr, nvals, device)
+    degree = rows.ptr[1:] - rows.ptr[:-1]
+    from_, to = degree[row], degree[col]
+    first = (from_ < to) | ((from_ == to) & (row < col))
+    head, tail = col[first], row[first]
+    count = len(head)
+    ptr = pointers_of(tail, n, device).astype(rows.ptr.dtype)
+    if not count:
+        head = tail = xp.zeros(1, col.dtype)
+    return EdgeNumbers(device, rows, ptr, tail.astype(head.dtype), head, count)
+
+
+def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
+    """The number of triangles that contain each edge, or each vertex: of the type of column numbers."""
+    device, xp, ptr, m = edges.device, edges.device.xp, edges.ptr, edges.count
+    n = len(ptr) - 1
+    count = xp.zeros(n if by_vertex else m, edges.head.dtype)
+    if m < 3:
+        return count
+    length = ptr[1:] - ptr[:-1]
+    by = ("BY_VERTEX", int(by_vertex))
+    if not device.is_simt:
+        return _count_by_range(edges, count, length, by)
+    # Rows of up to `room` columns by one warp each, the others by one block
+    short = tuning.count("peeling.short_row")
+    for lanes, room, rows in (
+        (32, short, xp.flatnonzero((length > 1) & (length <= short))),
+        (256, tuning.count("peeling.row_table"), xp.flatnonzero(length > short)),
+    ):
+        if len(rows):
+            constants = ("LANES", lanes), ("ROOM", room), ("WORDS", max(32, room // 2)), by
+            kernel = device.kernel(Variant("kernels/edge_triangles", edges.types, constants))
+            kernel(len(rows), rows.astype(edges.head.dtype), ptr, edges.head, count)
+    return count
+
+
+def _count_by_range(edges: EdgeNumbers, count: Array, length: Array, by: tuple[str, int]) -> Array:
+    """The same on the CPU: each thread counts into an array of its own, and the arrays are added."""
+    device, ptr, m, n = edges.device, edges.ptr, edges.count, len(edges.ptr) - 1
+    bounds, parts, part = None, 1, np.zeros(n + 1, np.int64)
+    if device.splits(m, tuning.count("parallel.entries")):
+        # Work of a row: the rows of its columns
+        work = np.zeros(m + 1, np.int64)
+        np.cumsum(length[edges.head], out=work[1:])
+        bounds = threads.ranges_by_work((work[ptr] + ptr)[1:], device.threads)
+        parts = len(bounds) - 1
+        for k, begin in enumerate(bounds[:-1].tolist()):
+            part[begin] = k * len(count)
+    counts = count if parts == 1 else np.zeros(parts * len(count), count.dtype)
+    kernel = device.kernel(Variant("kernels/triangles_by_range", edges.types, (by,)))
+    kernel(n, part, ptr, edges.head, counts, bounds=bounds)
+    return counts if parts == 1 else counts.reshape(parts, len(count)).sum(axis=0, dtype=count.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class _Items:
+    """What is peeled. counts: neighbours or triangles of each item, lowered in place. graph: the arguments of
+    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average."""
+
+    device: Device
+    counts: Array
+    graph: tuple[Array, ...]
+    types: Types
+    elements: int
+    entries: float
+    truss: bool
+
+
+def _peel(items: _Items, first: int, last: int) -> Array:
+    """Peel the levels `first` to `last`, with counts of at most that number. Returns the level that removed each item,
+    -1 for those that are left, whose counts are then the remaining ones."""
+    device, xp, n = items.device, items.device.xp, len(items.counts)
+    kind = dict(items.types)["ITEM"].np_type
+    simt = device.is_simt
+    device.foresee(f"peeling of {n} items", (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements)
+    level = device.full(n, items.counts.dtype.type(-1))
+    mark = device.full(n if items.truss else 1, np.uint32(0xFFFFFFFF))
+    now, next_ = (xp.empty(size, np.int64) for size in (items.elements, items.elements if simt else 1))
+    left = xp.empty(n, kind) if simt else np.arange(n, dtype=kind)
+    lists = now, next_, left, xp.empty(n if simt else 1, kind)
+    start = np.zeros(STATE, np.int64)
+    start[LEVEL], start[BELOW], start[LAST], start[LEFT], start[LOWEST] = first, -1, last, n, (1 << 63) - 1
+    state = device.asarray(start)
+    arguments = *items.graph, items.counts, mark, level, *lists, state
+    if not simt:
+        # In parts, so that an interrupt may end it between them
+        kernel = device.kernel(Variant("kernels/peel_rounds", items.types, (("TRUSS", int(items.truss)),)))
+        while state[MODE] != DONE:
+            kernel(1, *arguments, tuning.count("peeling.interrupt"), NEVER)
+        return level
+    cluster = device.cluster or Cluster(1)
+    shared = (
+        ("TRUSS", int(items.truss)),
+        ("LANES", 8 if items.entries <= tuning.value("peeling.few_entries") else 32),
+        ("SEGMENT", _segment(items.truss)),
+    )
+    resident = ("RESIDENT", tuning.count("peeling.blocks"))
+    limits = (cluster.blocks * tuning.count(f"peeling.cluster.{name}") for name in ("elements", "scanned"))
+    arguments = *arguments, *limits
+    scan = device.kernel(Variant("kernels/peel_scan", items.types, (*shared[:1], ("LANES", 1), shared[2], resident)))
+    expand = device.kernel(Variant("kernels/peel_expand", items.types, (*shared, resident)))
+    size = ("CLUSTER", cluster.blocks), ("THREADS", cluster.threads)
+    rounds = device.kernel(Variant("kernels/peel_rounds", items.types, (*shared, *size)))
+    # The host launches several turns at once. The kernels read from the state which of them works.
+    turns, most = 1, tuning.count("peeling.turns")
+    while int(device.to_host(state[MODE : MODE + 1])[0]) != DONE:
+        for _ in range(turns):
+            scan(n, *arguments)
+            expand(items.elements, *arguments)
+            rounds(cluster.blocks * cluster.threads // shared[1][1], *arguments)
+        turns = min(most, 2 * turns)
+    return level
+
+
+def _segment(truss: bool) -> int:
+    return tuning.count(f"peeling.segment.{'truss' if truss else 'core'}")
+
+
+def core_levels(A: MatrixStore) -> Array:
+    """The core number of each row of a symmetric matrix, INT64; self loops do not count. Raises OutOfMemory."""
+    device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
+    if not n:
+        return xp.zeros(0, np.int64)
+    kind = index_type(n)
+    degree = rows.ptr[1:] - rows.ptr[:-1]
+    counts = degree.astype(kind)
+    looped = _self_loops(rows)
+    if len(looped):
+        counts[looped] -= 1
+    none = dummy(device, np.dtype(kind).char)
+    types: Types = (("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(kind)), ("ITEM", lookup_dtype(kind)))
+    elements = n + rows.nvals // _segment(False)
+    graph = rows.ptr, rows.col, none, none, none
+    return _peel(_Items(device, counts, graph, types, elements, rows.nvals / n, False), 0, NEVER).astype(np.int64)
+
+
+def _self_loops(rows: Csr) -> Array:
+    """The rows with a self loop, cached with the layout."""
+    if "self loops" not in rows.cache:
+        col = rows.columns(0, rows.nvals)
+        places = rows.device.xp.flatnonzero(col == numbers_of(rows.ptr, rows.nvals, rows.device))
+        rows.cache["self loops"] = col[places].astype(np.int64)
+    found: Array = rows.cache["self loops"]
+    return found
+
+
+def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
+    """The level that removes each edge (-1: none), and the remaining triangles of the others."""
+    device, xp, m = edges.device, edges.device.xp, edges.count
+    counts = count_triangles(edges)
+    if not m:
+        return counts, counts
+    elements = m
+    if device.is_simt:
+        length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
+        shorter = xp.minimum(length[edges.tail], length[edges.head])
+        elements += int((shorter // _segment(True)).sum(dtype=np.int64))
+    graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
+    entries = edges.rows.nvals / edges.rows.nrows
+    return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
+
+
+def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
+    """The edges that remain, both ways, if each must be in at least `least` remaining triangles, with the number of
+    these triangles: INT64."""
+    device, xp, rows = edges.device, edges.device.xp, edges.rows
+    if least > 0:
+        level, counts = _edges(edges, least - 1, least - 1)
+        stays = level < 0
+    else:
+        counts = count_triangles(edges)
+        stays = xp.ones(edges.count, bool)
+    # Self loops have the number of edges
+    stays = xp.concatenate([stays, xp.zeros(1, bool)])
+    edge = edges.edge
+    places = xp.flatnonzero(stays[edge])
+    values = counts[edge[places]].astype(np.int64)
+    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
+    col = rows.columns(0, rows.nvals)[places]
+    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values)
+
+
+def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
+    """The truss number of each edge, both ways: INT64."""
+    level, _ = _edges(edges, 0, NEVER)
+    return _of_edges(edges, level.astype(np.int64) + 2)
+
+
+def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:
+    """The number of triangles that contain each edge, both ways: INT64."""
+    return _of_edges(edges, count_triangles(edges).astype(np.int64))
+
+
+def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
+    """The matrix of a value for each edge."""
+    device, xp, rows = edges.device, edges.device.xp, edges.rows
+    edge = edges.edge
+    if 2 * edges.count == rows.nvals:
+        return of_rows(rows, INT64, values[edge])
+    places = xp.flatnonzero(edge < edges.count)  # no self loops
+    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
+    col = rows.columns(0, rows.nvals)[places]
+    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edge[places]])
+
+
+def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
+    """The number of triangles that contain each vertex, and the number of its neighbours: INT64."""
+    rows = edges.rows
+    degree = (rows.ptr[1:] - rows.ptr[:-1]).astype(np.int64)
+    if 2 * edges.count < rows.nvals:
+        degree[_self_loops(rows)] -= 1
+    return count_triangles(edges, by_vertex=True).astype(np.int64), degree
