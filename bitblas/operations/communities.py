@@ -213,15 +213,15 @@ def _row_sums(A: MatrixStore) -> Array:
     return ends[rows.ptr[1:]] - ends[rows.ptr[:-1]]
 
 
-def level_of(A: MatrixStore, resolution: float) -> Level:
-    """The first level, of a symmetric matrix: of INT64 with its values as weights, otherwise each entry with weight 1. A
-    self loop counts as both directions."""
+def level_of(A: MatrixStore, resolution: float, weighted: bool) -> Level:
+    """The first level, of a symmetric matrix: each entry with weight 1, or weighted, with its value (INT64). A self loop
+    counts as both directions."""
     rows, values = contraction.rows_of(A)
-    values = values if A.dtype is INT64 else np.int64(1)
-    if isinstance(values, np.generic) and int(values) != 1:
+    if not weighted:
+        values = np.int64(1)
+    elif isinstance(values, np.generic):
         values = A.device.full(rows.nvals, values)
-    degree = _row_sums(MatrixStore(Structure(rows), INT64, values))
-    extra = _diagonal(rows, values)
+    degree, extra = _row_sums(MatrixStore(Structure(rows), INT64, values)), _diagonal(rows, values)
     if not bool((extra != 0).any()):
         return Level(rows, values, degree, None, resolution)
     return Level(rows, values, degree + extra, extra, resolution)
