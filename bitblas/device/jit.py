@@ -68,6 +68,8 @@ VIEWS = {
     "Matrix": ("ptr", "col", "width"),
     "MatrixC": ("ptr", "col", "values"),
     "OutputView": ("bits", "values"),
+    "KeysView": ("key", "values", "iso", "stride"),
+    "ChoiceView": ("x", "y", "own", "active", "key", "score", "own_sum"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }
 _VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")

@@ -1,0 +1,206 @@
+"""Products with a map that are reduced by row as they are computed, compared with sums in plain Python."""
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import tuning
+from bitblas.operations import map_products as maps
+from bitblas.operations.map_products import Keys, Score
+from semirings import dtypes
+
+WEIGHTS = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT64", "FP32", "FP64")
+
+
+def graph(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns without duplicates."""
+    if kind == "star":
+        return np.r_[np.zeros(n - 1, int), np.arange(1, n)], np.r_[np.arange(1, n), np.zeros(n - 1, int)]
+    length = {"few": 3, "mixed": 40, "none": 0}[kind]
+    degree = np.minimum(n, (rng.pareto(0.7, n) * length).astype(int)) if length else np.zeros(n, int)
+    cols = [np.sort(rng.choice(n, d, replace=False)) for d in degree]
+    return np.repeat(np.arange(n), degree), np.concatenate([*cols, np.zeros(0, int)]).astype(int)
+
+
+def weights(dtype: str, count: int, rng: np.random.Generator) -> np.ndarray:
+    kind = np.dtype(dtypes.lookup_dtype(dtype).np_type)
+    if kind.kind == "b":
+        return rng.random(count) < 0.7
+    low = 0 if kind.kind == "u" else -4
+    values = rng.integers(low, 5, count)
+    return (values / 4 if kind.kind == "f" else values).astype(kind)  # sums of quarters are exact
+
+
+def sums(i, j, x, key):
+    """{row: {key: sum}} for sums without rounding or overflow."""
+    found: dict[int, dict[int, object]] = {}
+    for row, col, value in zip(i.tolist(), j.tolist(), x, strict=True):
+        if key[col] >= 0:
+            of = found.setdefault(row, {})
+            of[int(key[col])] = of[int(key[col])] + value if int(key[col]) in of else value
+    return found
+
+
+def choice(of, largest, score=lambda row, key, total: total, own=None):
+    """The chosen key and score of each row."""
+    chosen = {}
+    for row, keys in of.items():
+        scored = [(score(row, k, t), k) for k, t in keys.items() if own is None or own[row] != k]
+        if scored:
+            best = (max if largest else min)(s for s, _ in scored)
+            chosen[row] = min(k for s, k in scored if s == best), best
+    return chosen
+
+
+@pytest.fixture(params=[None, 48], ids=["hubs from 8193", "hubs from 33"])
+def hubs(request):
+    """Small parts, so that a test has hubs with several."""
+    if request.param is None:
+        yield
+        return
+    with tuning.override({"map.row_entries": 48, "map.part": 16, "map.slots": 64, "map.table_bytes": 2000}):
+        yield
+
+
+def compare(found: maps.Choice, expected, n, device):
+    key, score = device.to_host(found.key), device.to_host(found.score)
+    assert key.dtype == np.int32 and len(key) == n
+    assert {k: v for k, v in enumerate(key.tolist()) if v >= 0} == {row: k for row, (k, _) in expected.items()}
+    for row, (_, best) in expected.items():
+        assert score[row] == best
+
+
+@pytest.mark.parametrize("kind", ["few", "mixed", "star", "none"])
+@pytest.mark.parametrize("largest", [True, False])
+def test_the_most_frequent_key(device, hubs, kind, largest):
+    rng = np.random.default_rng(5)
+    n = 300
+    i, j = graph(kind, n, rng)
+    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n)
+    key = rng.integers(-1, 12, n).astype(np.int32)
+    d = A.device
+    keys = Keys(d.asarray(key), 12)
+    found = maps.choose_key(A._stored, keys, gb.semiring.plus_pair[gb.dtypes.INT64], largest=largest)
+    compare(found, choice(sums(i, j, np.ones(len(i), int).tolist(), key), largest), n, d)
+
+
+@pytest.mark.parametrize("dtype", WEIGHTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_weights_of_every_type(device, hubs, dtype, packed):
+    rng = np.random.default_rng(7)
+    n = 200
+    i, j = graph("mixed", n, rng)
+    x = weights(dtype, len(i), rng)
+    kind = dtypes.lookup_dtype(dtype)
+    A = gb.Matrix.from_coo(i, j, x, kind, nrows=n, ncols=n).to_format("mplg" if packed else "csr")
+    key = rng.integers(-1, 9, n).astype(np.int32)
+    wide = gb.dtypes.INT64 if kind.kind in "iub" else kind
+    exact = [v.item() for v in x.astype(wide.np_type)]
+    expected = sums(i, j, exact, key)
+    for largest in (True, False):
+        found = maps.choose_key(
+            A._stored, Keys(A.device.asarray(key), 9), gb.semiring.plus_first[wide], largest=largest
+        )
+        compare(found, choice(expected, largest), n, A.device)
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "FP64", "FP32", "INT8", "BOOL"])
+@pytest.mark.parametrize("sr", ["min_first", "max_second", "plus_times", "lor_land", "min_plus"])
+def test_any_semiring(device, hubs, dtype, sr):
+    if (sr == "lor_land") != (dtype == "BOOL"):
+        pytest.skip("no such sums")
+    rng = np.random.default_rng(11)
+    n, count = 150, 300
+    i, j = graph("mixed", n, rng)
+    kind = dtypes.lookup_dtype(dtype)
+    x, y = weights(dtype, len(i), rng), weights(dtype, n, rng)
+    A = gb.Matrix.from_coo(i, j, x, kind, nrows=n, ncols=n)
+    key = rng.integers(-1, count, n).astype(np.int32)
+    d, f = A.device, getattr(gb.semiring, sr)[kind]
+    # the same by the stored product
+    (at,) = (key >= 0).nonzero()
+    L = gb.Matrix.from_coo(at, key[at], y[at], kind, nrows=n, ncols=count)
+    C = A.mxm(L, f).new()
+    rows, cols, values = (np.asarray(d.to_host(part)) for part in C.to_coo())
+    expected: dict[int, dict[int, object]] = {}
+    for r, c, v in zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True):
+        expected.setdefault(r, {})[c] = v
+    keys = Keys(d.asarray(key), count, kind, d.asarray(y))
+    for largest in (True, False):
+        compare(maps.choose_key(A._stored, keys, f, largest=largest), choice(expected, largest), n, d)
+    for name in (
+        ("max", "min", "plus") if dtype in ("INT64", "INT8") else ("lor",) if dtype == "BOOL" else ("max", "min")
+    ):
+        monoid = getattr(gb.monoid, name)[kind]
+        u = maps.reduce_keys(A._stored, keys, f, monoid)
+        want = C.reduce_rowwise(monoid).new()._stored
+        assert u.dtype is want.dtype and u.nvals == want.nvals
+        assert (d.to_host(u.present) == d.to_host(want.present)).all()
+        there = np.unpackbits(d.to_host(u.present).view(np.uint8), bitorder="little")[:n].view(bool)
+        if kind is gb.dtypes.BOOL:
+            assert (d.to_host(u.values) == d.to_host(want.values)).all()
+        else:
+            assert (d.to_host(u.values)[there] == d.to_host(want.values)[:n][there]).all()
+    count_of = maps.reduce_keys(A._stored, keys, f, None)
+    counted = d.to_host(count_of.values)
+    assert {k: counted[k] for k in expected} == {k: len(of) for k, of in expected.items()}
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "FP64"])
+def test_scores_own_keys_and_active_rows(device, hubs, dtype):
+    rng = np.random.default_rng(13)
+    n, count = 220, 40
+    i, j = graph("mixed", n, rng)
+    kind = dtypes.lookup_dtype(dtype)
+    x = rng.integers(1, 9, len(i))
+    A = gb.Matrix.from_coo(i, j, x, gb.dtypes.INT64, nrows=n, ncols=n)
+    d = A.device
+    key = rng.integers(-1, count, n).astype(np.int32)
+    row, of_key = (
+        (rng.random(k) * 4 for k in (n, count)) if dtype == "FP64" else (rng.integers(0, 5, k) for k in (n, count))
+    )
+    own, active = rng.integers(-1, count, n).astype(np.int32), rng.random(n) < 0.8
+    row, of_key = row.astype(kind.np_type), of_key.astype(kind.np_type)
+    found = maps.choose_key(
+        A._stored, Keys(d.asarray(key), count), gb.semiring.plus_first[gb.dtypes.INT64],
+        score=Score("s - x * y", kind, d.asarray(row), d.asarray(of_key)), own=d.asarray(own), active=d.asarray(active),
+    )  # fmt: skip
+    total = {r: of for r, of in sums(i, j, x.tolist(), key).items() if active[r]}
+    gain = lambda r, k, t: kind.np_type.type(t) - row[r] * of_key[k]
+    compare(found, choice(total, True, gain, own), n, d)  # bit for bit, without fused multiply-add
+    assert d.to_host(found.own).tolist() == [total.get(r, {}).get(int(own[r]), 0) for r in range(n)]
+
+
+def test_of_the_transpose(device):
+    rng = np.random.default_rng(17)
+    n, m = 90, 130
+    i, j = rng.integers(0, n, 900), rng.integers(0, m, 900)
+    i, j = np.unique(np.stack([i, j]), axis=1)
+    A = gb.Matrix.from_coo(i, j, rng.integers(-3, 4, len(i)), nrows=n, ncols=m)
+    key = rng.integers(0, 7, n).astype(np.int32)
+    found = maps.choose_key(
+        A._stored, Keys(A.device.asarray(key), 7), gb.semiring.plus_first[gb.dtypes.INT64], transpose=True
+    )
+    rows, cols, values = (A.device.to_host(part) for part in A.to_coo())
+    compare(found, choice(sums(cols, rows, values.tolist(), key), True), m, A.device)
+
+
+def test_sums_of_floats_have_one_order(device, hubs):
+    rng = np.random.default_rng(19)
+    n = 300
+    i, j = graph("mixed", n, rng)
+    A = gb.Matrix.from_coo(i, j, rng.standard_normal(len(i)), nrows=n, ncols=n)
+    key = A.device.asarray(rng.integers(0, 5, n).astype(np.int32))
+    runs = []
+    for _ in range(2):
+        found = maps.choose_key(A._stored, Keys(key, 5), gb.semiring.plus_first[gb.dtypes.FP64])
+        some = A.device.to_host(found.key) >= 0
+        runs.append((A.device.to_host(found.key).tobytes(), A.device.to_host(found.score)[some].tobytes()))
+    assert runs[0] == runs[1]
+
+
+def test_nan_is_never_chosen(device):
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], [np.nan, -1.0, np.nan], nrows=2, ncols=2)
+    key = A.device.asarray(np.array([0, 1], np.int32))
+    found = maps.choose_key(A._stored, Keys(key, 2), gb.semiring.plus_first[gb.dtypes.FP64])
+    assert A.device.to_host(found.key).tolist() == [1, -1]
