@@ -23,7 +23,7 @@ from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import contraction
-from .map_products import Choice, Keys, Score, choose_key
+from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
@@ -109,11 +109,10 @@ class Level:
         settled = settled.view(np.uint8)
         part, size, sigma = self.vertices(), xp.ones(n, np.int32), self.degree.copy()
         turn, weight = xp.empty(n, bool), xp.empty(n, np.float64)
-        semiring = _semiring(inner)
+        best = _product(inner, part, n, self.share, weight, turn)
         for key in keys:
             self._run("draw_joins", n, key, settled, part, size, sigma, turn.view(np.uint8), weight, bounds=self._ranges(n))
-            score = Score(SCORE, FP64, self.share, weight)
-            choice = choose_key(inner, Keys(part, n), semiring, score=score, own=part, active=turn)
+            choice = run(best)
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
 
@@ -162,7 +161,7 @@ class Moves:
         self.sigma = level.sums(self.label, level.degree, n)
         self.active, self.moved = xp.ones(n, np.uint8), xp.empty(n, np.uint8)
         self.turn, self.weight = xp.empty(n, bool), xp.empty(n, np.float64)
-        self.semiring = _semiring(level.matrix)
+        self.best = _product(level.matrix, self.label, n, level.share, self.weight, self.turn)
 
     def sweep(self, key: int, classes: int) -> tuple[int, float]:
         """Each active vertex moves to its best community, one random class of vertices after the other. Returns how
@@ -171,13 +170,10 @@ class Moves:
         level, n, turn = self.level, self.level.n, self.turn.view(np.uint8)
         rows, bounds = level.rows, level._ranges(n)
         totals = level.device.xp.zeros((classes, 3), np.int64)
-        score = Score(SCORE, FP64, level.share, self.weight)
         for which in range(classes):
             level._run("draw_turns", n, key, classes, which, self.active, self.sigma, turn, self.weight, bounds=bounds)
             # best[v] = argmax over communities c of w(v, c) - share[v] sigma[c]
-            best: Choice = choose_key(
-                level.matrix, Keys(self.label, n), self.semiring, score=score, own=self.label, active=self.turn
-            )
+            best: Choice = run(self.best)
             args = best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight, rows.ptr
             level._run("move_vertices", n, turn, *args, self.label, self.sigma, self.moved, totals[which])
             more = rows.ptr, rows.col, self.label, self.moved, totals[which], self.active
@@ -186,8 +182,11 @@ class Moves:
         return found[0], found[1] / GAIN_UNIT
 
 
-def _semiring(matrix: MatrixStore):  # type: ignore[no-untyped-def]
-    return semiring.plus_pair[INT64] if matrix.iso else semiring.plus_first[INT64]
+def _product(matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array) -> MapProduct:
+    """For each row of `turn` the other label of the largest score. Reads what its arrays hold when it runs."""
+    f = semiring.plus_pair[INT64] if matrix.iso else semiring.plus_first[INT64]
+    score = Score(SCORE, FP64, share, weight)
+    return prepare(Operands(matrix, Keys(label, n), f, Selection(LARGEST), False, score, label, turn))
 
 
 def _diagonal(rows: Csr, values: PlainValues) -> Array:
