@@ -19,7 +19,9 @@ from semirings.cached import cached_property
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL
 
+from ..formats import Structure
 from ..formats.contract import compute_once
+from ..formats.csr.layout import from_arrays, pointer_type
 from ..kernels.variant import VALUES
 from ..plan.product import kind_of
 from ..store import MatrixStore, RowLayout, VectorStore, full_vector, pack
@@ -73,6 +75,17 @@ def keys_of(b: RowLayout) -> Array:
         return key
 
     return compute_once(b.cache, "keys", compute)
+
+
+def map_of(u: VectorStore, ncols: int, like: MatrixStore | None) -> MatrixStore:
+    """The matrix with the entry (i, u[i]) for each i, of value True; u: full, integers from 0 to ncols - 1 (not
+    checked). like: another map of as many rows, whose pointers are shared."""
+    device, n = u.device, u.size
+    values = device.full(n, u.values) if u.iso else u.values[:n]
+    ptr = device.xp.arange(n + 1, dtype=pointer_type(n)) if like is None else like.structure.rows().ptr
+    rows = from_arrays(device, n, ncols, ptr, values)
+    rows.cache["single"] = True
+    return MatrixStore(Structure(rows), BOOL, BOOL.np_type.type(True))
 
 
 def delays(of: MatrixProduct) -> bool:
