@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         ewise_matrix,
         ewise_vector,
         hypersparse,
+        lazy_map_product,
+        map_products,
         multivector,
         neighbor_sampling,
         operands,

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from semirings import Monoid, Semiring, Typed
+from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import MONOIDS
-from semirings.dtypes import BOOL, INT64, UINT32, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT32, INT64, UINT32, DataType, lookup_dtype
 from semirings.expressions import Expression
 
 from .. import tuning
@@ -34,7 +34,7 @@ from ..plan.product import VALUES, kind_of
 from ..store import MatrixStore, PlainValues, Raw, RowLayout, VectorStore, pack
 from ..typing import Array
 from .operands import entry_values, unit_bounds
-from .variants import ATOMICS, PLAIN, Constants, Types, cast_function, cell_of, constants, initial_sum
+from .variants import ATOMICS, PLAIN, Constants, Types, cast_function, cell_of, constants, entry_function, initial_sum
 
 
 class Keys(NamedTuple):
@@ -64,6 +64,26 @@ class Score(NamedTuple):
     dtype: DataType
     row: Array
     key: Array
+
+
+class Applied(NamedTuple):
+    """An operator that is applied to the sums before they are compared, or (keep) a test that they have to pass: as
+    `apply` and `select` of the product. bound: a key of LET in variants.py; scalar: the bound operand or thunk."""
+
+    op: Typed[Operator]
+    bound: str
+    scalar: np.generic | None
+    keep: bool
+
+    def function(self, z: DataType) -> Function:
+        return entry_function(self.op, z, self.operand(z), self.bound)
+
+    def operand(self, z: DataType) -> DataType:
+        """The type of the scalar."""
+        return z if self.bound == "x" else self.op.compute_type
+
+    def result(self, z: DataType) -> DataType:
+        return z if self.keep else self.function(z).result
 
 
 class Choice(NamedTuple):
@@ -122,6 +142,14 @@ class Operands(NamedTuple):
     score: Score | None = None
     own: Array | None = None
     active: Array | None = None
+    applied: Applied | None = None
+    position: bool = False  # the result is the key, INT64; scores are not written
+
+    @property
+    def dtype(self) -> DataType:
+        """The type of the sums, after an operator was applied."""
+        z = self.semiring.return_type
+        return z if self.applied is None else self.applied.result(z)
 
     @property
     def score_type(self) -> DataType:
@@ -129,7 +157,7 @@ class Operands(NamedTuple):
             return self.score.dtype
         kind, monoid = self.selection
         if kind != FOLD:
-            return self.semiring.return_type
+            return self.dtype
         return INT64 if monoid is None else monoid.return_type
 
 
@@ -143,6 +171,7 @@ def _variant(
     types: Types,
     expr: str,
     fold: Typed[Monoid] | None,
+    applied: Applied | None,
     flags: Constants,
 ) -> Variant:
     named, count = dict(types), dict(flags)["COUNT"]
@@ -158,10 +187,14 @@ def _variant(
         Function("score", s, (("z", z), ("x", s), ("y", s)), (("s", s, "z"),), expr),
         Function("fold", s, (("x", s), ("y", s)), (), counted),
     )
+    x = s
+    if applied is not None:
+        f, x = applied.function(z), applied.operand(z)
+        functions = (*functions, f, cast_function("to_score", z if applied.keep else f.result, s))
     atomic = ATOMICS.get(monoid.name, 0) if z is cell and z.kind in "iu" else 0
     flags += constants(ATOMIC=atomic, OWNED=z.kind == "f" and not count)
     values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
-    types = (*types, ("Z", z), ("C", cell), ("X", s))
+    types = (*types, ("Z", z), ("C", cell), ("X", x))
     name = f"{semiring!r} {expr if fold is None else repr(fold)}"
     return Variant(f"formats/csr/{kernel}", types, flags, values, functions, name)
 
@@ -196,10 +229,13 @@ class MapProduct:
         a, b = (BOOL, BOOL) if self.counts else (of.A.dtype, of.keys.dtype)
         types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
         flags = constants(A_PACKED=rows.format.packed, COUNT=self.counts, SELECT=of.selection.kind, **named)
+        flags += constants(SCORES=not of.position)
         flags += constants(OWN=of.own is not None, ACTIVE=of.active is not None, SCORED=of.score is not None)
+        applied = None if of.applied is None else of.applied._replace(scalar=None)
+        flags += constants(APPLIED=0 if applied is None else 1 + applied.keep)
         expr = "1" if of.selection == (FOLD, None) else SUM if of.score is None else of.score.expr
-        types = (*types, ("A", a), ("B", b), ("S", of.score_type))
-        return _variant(kernel, of.semiring, types, expr, of.selection.monoid, flags)
+        types = (*types, ("A", a), ("B", b), ("S", of.score_type), ("K", INT64 if of.position else INT32))
+        return _variant(kernel, of.semiring, types, expr, of.selection.monoid, applied, flags)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -346,8 +382,8 @@ def foresee(t: MapProduct) -> None:
     """Raise OutOfMemory unless the output, lists of rows and tables fit: 4 bytes a row, and the scores; on a GPU 4
     bytes a row, and the tables of the hubs, at most map.table_bytes or those of one row; on the CPU a table for each
     thread."""
-    rows, score = t.rows, t.of.score_type.nbytes
-    device, needed = rows.device, rows.nrows * (4 + score)
+    rows = t.rows
+    device, needed = rows.device, rows.nrows * (8 if t.of.position else 4 + t.of.score_type.nbytes)
     longest = longest_unit(rows)
     if not device.is_simt:
         needed += device.threads * longest * (20 + t.of.semiring.return_type.nbytes)
@@ -364,11 +400,16 @@ def run(t: MapProduct) -> Choice:
     rows, of = t.rows, t.of
     device, xp, n = rows.device, rows.device.xp, rows.nrows
     foresee(t)
-    key, score = xp.full(max(1, n), -1, np.int32), xp.empty(max(1, n), of.score_type.np_type)
+    key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
+    score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
     z = of.semiring.return_type.np_type
     own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
-    none = dummy(device, of.score_type.np_type.char)
-    x, y = (none, none) if of.score is None else (of.score.row, of.score.key)
+    x = y = dummy(device, of.score_type.np_type.char)
+    if of.score is not None:
+        x, y = of.score.row, of.score.key
+    elif of.applied is not None:
+        kind = of.applied.operand(of.semiring.return_type).np_type
+        x = y = device.full(1, kind.type(of.applied.scalar or 0))
     own = dummy(device, "int32") if of.own is None else of.own
     active = dummy(device, "?") if of.active is None else of.active
     to = x, y, own, active, key, score, own_sum
@@ -435,13 +476,11 @@ def reduce_keys(
     return selected(prepare(Operands(A, keys, semiring, Selection(FOLD, monoid), transpose)))
 
 
-def selected(t: MapProduct, *, position: bool = False) -> VectorStore:
-    """The selection of each row as a vector: its score, or its key (INT64) if `position`."""
+def selected(t: MapProduct) -> VectorStore:
+    """The selection of each row as a vector: its score, or its key."""
     key, score, _ = run(t)
-    dtype = INT64 if position else t.of.score_type
-    values = key.astype(np.int64) if position else score
-    device = t.rows.device
-    there = pack(device, key >= 0)
-    if dtype is BOOL:
-        values = pack(device, values & (key >= 0))
-    return VectorStore(device, t.rows.nrows, dtype, there, values if len(values) else dtype.np_type.type(0))
+    dtype = INT64 if t.of.position else t.of.score_type
+    device, there = t.rows.device, key >= 0
+    values = key if t.of.position else pack(device, score & there) if dtype is BOOL else score
+    bits = pack(device, there)
+    return VectorStore(device, t.rows.nrows, dtype, bits, values if len(values) else dtype.np_type.type(0))

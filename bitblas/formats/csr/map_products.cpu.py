@@ -70,7 +70,14 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
             if OWN and k == own:
                 put(to.own_sum, i, total)
                 continue
-            x = score(total, at(to.x, i) if SCORED else X_T(0), at(to.y, k) if SCORED else X_T(0))
+            if APPLIED == 2:
+                if not f(total, at(to.x, 0), i, k):
+                    continue
+                x = score(total, S_T(0), S_T(0))
+            elif APPLIED:
+                x = to_score(f(total, at(to.x, 0), i, k))
+            else:
+                x = score(total, at(to.x, i) if SCORED else X_T(0), at(to.y, k) if SCORED else X_T(0))
             if SELECT == FOLD:
                 best = fold(best, x) if some else x
                 chosen_key = k
@@ -92,4 +99,5 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
                 some = True
         if some:  # otherwise the output has -1 there
             put(to.key, i, chosen_key)
-            put(to.score, i, best)
+            if SCORES:
+                put(to.score, i, best)

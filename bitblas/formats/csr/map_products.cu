@@ -25,14 +25,14 @@ struct KeysView {
   i64 stride;
 };
 
-// The output, and what a choice reads: x per row and y per key for the score; the row's own key, which is not chosen; the
-// rows that are computed.
+// The output, and what a choice reads: x per row and y per key for the score, or x alone for an operator that is applied
+// to the sums (APPLIED; 2: a test); the row's own key, which is not chosen; the rows that are computed.
 struct ChoiceView {
   const X_T* x;
   const X_T* y;
   const int* own;
   const bool* active;
-  int* key;
+  K_T* key;
   S_T* score;
   Z_T* own_sum;
 };
@@ -74,7 +74,8 @@ struct Row {
   X_T x;
   u32 own;
   __device__ __forceinline__ Row(i64 row, bool open, const ChoiceView& to)
-      : i(row), x(SCORED && open ? to.x[row] : X_T()), own(OWN && open ? (u32)to.own[row] : NO_KEY) {}
+      : i(row), x((SCORED || APPLIED) && open ? to.x[SCORED ? row : 0] : X_T()),
+        own(OWN && open ? (u32)to.own[row] : NO_KEY) {}
 
   __device__ __forceinline__ Best candidate(u32 k, Z_T sum, const ChoiceView& to) const {
 #if OWN
@@ -83,13 +84,20 @@ struct Row {
       return {false, S_T(), k};
     }
 #endif
+#if APPLIED == 2
+    if (!f(sum, x, i, (i64)k)) return {false, S_T(), k};
+    const S_T s = score(sum, S_T(), S_T());
+#elif APPLIED
+    const S_T s = to_score(f(sum, x, i, (i64)k));
+#else
     const S_T s = score(sum, x, SCORED ? to.y[k] : X_T());
+#endif
     return {SELECT > SMALLEST || s == s, s, k};  // NaN is neither the largest nor the smallest
   }
   __device__ __forceinline__ void write(const Best& best, const ChoiceView& to) const {
     if (!best.some) return;  // the output has -1 there
-    to.key[i] = (int)best.key;
-    to.score[i] = best.score;
+    to.key[i] = (K_T)best.key;
+    if (SCORES) to.score[i] = best.score;
   }
 };
 
