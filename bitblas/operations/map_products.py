@@ -342,12 +342,17 @@ def _bins(t: MapProduct) -> Bins:
         shared = threads // lanes * slots * t.slot_bytes
         flags = {"LANES": lanes, "THREADS": threads, "SLOTS": slots, "SHARED_BYTES": shared}
         specs += [(entries, "map_tables", flags)] if entries <= last else []
-    low = 0
-    for high, kernel, flags in specs:
-        found = xp.flatnonzero((length > low) & (length <= high)).astype(np.int32)
-        if len(found):
-            launches.append((kernel, flags, None if len(found) == rows.nrows else found, len(found)))
-        low = high
+    # The rows sorted by bin (0: empty rows), with one synchronization.
+    limits = rows.device.asarray(np.array([0, *(high for high, _, _ in specs)], length.dtype))
+    bin_of = xp.searchsorted(limits, length).astype(np.int64)
+    order = xp.sort((bin_of << 32) | xp.arange(rows.nrows)).astype(np.uint32).view(np.int32)
+    counts = rows.device.to_host(xp.bincount(bin_of, minlength=len(limits) + 1)).tolist()
+    begin = counts[0]
+    for count, (_, kernel, flags) in zip(counts[1:], specs, strict=False):
+        if count:
+            some = None if count == rows.nrows else order[begin : begin + count]
+            launches.append((kernel, flags, some, count))
+        begin += count
     return Bins(launches, _hub_tables(t, length, last) if longest_unit(rows) > last else None)
 
 
