@@ -32,8 +32,8 @@ from .._parts import MASK, random_hash
 CLASSES = 4  # of vertices that move at the same time; fewer need more sweeps, more need more launches
 SWEEPS = 20  # at most, in a level
 REFINEMENTS = 4  # rounds in which single vertices may join others
-PASSES = 30, 1  # multiples of the tolerance, one pass through all levels for each
-REFINED = 100, 10, 1  # the same for Leiden, whose passes gain less
+PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
+REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 
 
 @algorithm(graph="undirected", answer="class per vertex", arrays=(60, 0))
