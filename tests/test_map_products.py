@@ -58,7 +58,8 @@ def hubs(request):
     if request.param is None:
         yield
         return
-    with tuning.override({"map.row_entries": 48, "map.part": 16, "map.slots": 64, "map.table_bytes": 2000}):
+    rows = {"map.row_entries": 48, "map.part": 16, "map.slots": 64, "map.shares": 2, "map.table_bytes": 2000}
+    with tuning.override(rows):
         yield
 
 
@@ -194,3 +195,110 @@ def test_nan_is_never_chosen(device):
     key = A.device.asarray(np.array([0, 1], np.int32))
     found = maps.choose_key(A._stored, Keys(key, 2), gb.semiring.plus_first[gb.dtypes.FP64])
     assert A.device.to_host(found.key).tolist() == [1, -1]
+
+
+# ---- the language: products that are not stored, on both libraries
+
+
+def lazy_program(lib, name, shape):
+    """Reductions of A (+).(x) L by rows, columns and all, after one operator; and the entries themselves."""
+    rng = np.random.default_rng(3)
+    n, count = 60, 9
+    i, j = np.unique(rng.integers(0, n, (2, 400)), axis=1)
+    A = lib.Matrix.from_coo(i, j, rng.integers(-5, 6, len(i)), lib.dtypes.INT64, nrows=n, ncols=n)
+    some = rng.random(n) < {"partial": 0.8, "full": 2.0}[shape]
+    (at,) = some.nonzero()
+    x = rng.integers(1, 5, n)[some]
+    L = lib.Matrix.from_coo(at, rng.integers(0, count, n)[some], x, lib.dtypes.INT64, nrows=n, ncols=count)
+    op, agg, monoid = getattr(lib.semiring, name)[lib.dtypes.INT64], lib.agg, lib.monoid
+    product = lambda: A.mxm(L, op).new()
+    by = (agg.ss.argmax, agg.ss.argmin, agg.ss.first, agg.ss.last, agg.ss.first_index, agg.ss.last_index, agg.count)
+    found = []
+    for r in (*by, agg.max, agg.sum, agg.mean, monoid.plus, monoid.min):
+        C = product()
+        found += [C.reduce_rowwise(r).new(), C.reduce_columnwise(r).new()]
+    found.append(product().apply(lib.unary.ainv).new().reduce_rowwise(agg.ss.argmax).new())
+    found.append(product().apply(lib.binary.minus, right=3).new().reduce_rowwise(monoid.max).new())
+    found.append(product().select(lib.select.valuegt, 2).new().reduce_rowwise(agg.ss.argmin).new())
+    found.append(product().select(lib.select.colle, 4).new().reduce_rowwise(agg.count).new())
+    found.append(product().T.reduce_rowwise(monoid.max).new())
+    C = product()
+    A << A.apply(lib.unary.ainv)  # C keeps what its operands were
+    L.clear()
+    found += [C.reduce_rowwise(agg.ss.argmax).new(), C.mxv(C.reduce_columnwise(monoid.plus).new(), op).new()]
+    answers = [(v.dtype.name, *(part.tolist() for part in v.to_coo())) for v in found]
+    return [*answers, C.nvals, C.reduce_scalar(monoid.max).new().value, C.reduce_scalar(monoid.plus).new().value]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("plus_pair", "full"), ("plus_times", "partial"), ("min_plus", "partial"), ("plus_first", "full")],
+)
+def test_the_same_text_on_python_graphblas(device, name, shape):
+    graphblas = pytest.importorskip("graphblas")
+    found, right = lazy_program(gb, name, shape), lazy_program(graphblas, name, shape)
+    for k, (ours, theirs) in enumerate(zip(found, right, strict=True)):
+        assert ours == theirs, k
+
+
+def test_only_what_reads_entries_computes_them(device):
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [2, 3, 4], nrows=3, ncols=2)
+    L = gb.Matrix.from_coo([0, 1], [1, 1], 1, nrows=2, ncols=2)
+    C = A.mxm(L).new()
+    assert C.reduce_rowwise(gb.agg.ss.argmax).new().to_dict() == {0: 1, 1: 1}
+    assert C.reduce_rowwise(gb.monoid.max).new().to_dict() == {0: 5, 1: 4}
+    assert C.reduce_rowwise(gb.monoid.plus).new().to_dict() == {0: 5, 1: 4}
+    assert C.reduce_scalar(gb.monoid.plus).new().value == 9
+    assert C.shape == (3, 2) and C.dtype == gb.dtypes.INT64
+    assert C._store.pending
+    assert "computed when its entries are read" in str(gb.explain(A.mxm(L)))
+    assert gb.explain(C.reduce_rowwise(gb.agg.ss.argmax)).direction == "fused into the reduction"
+    assert gb.explain(C.reduce_rowwise(gb.monoid.min)).direction == "fused into the reduction"
+    assert "columns" in gb.explain(C.reduce_columnwise(gb.monoid.max)).reason
+    assert "several steps" in gb.explain(C.reduce_rowwise(gb.agg.varp)).reason
+    assert C._store.pending
+    assert C.to_dicts() == {0: {1: 5}, 1: {1: 4}} and not C._store.pending
+    assert C.reduce_rowwise(gb.agg.ss.argmax).new().to_dict() == {0: 1, 1: 1}
+
+
+def test_what_is_not_a_map_is_stored(device):
+    A = gb.Matrix.from_coo([0, 1], [0, 1], [2, 3], nrows=2, ncols=2)
+    two = gb.Matrix.from_coo([0, 0], [0, 1], 1, nrows=2, ncols=2)
+    assert not A.mxm(two).new()._store.deferred
+    assert not A.mxm(A).new(mask=A.S)._store.__class__.__name__.startswith("LazyMap")
+
+
+def test_float_sums_of_a_monoid_that_rounds_are_stored_first(device):
+    A = gb.Matrix.from_coo([0, 0], [0, 1], [0.1, 0.7], nrows=2, ncols=2)
+    L = gb.Matrix.from_coo([0, 1], [1, 0], 1.0, nrows=2, ncols=2)
+    C = A.mxm(L, gb.semiring.min_times).new()
+    assert gb.explain(C.reduce_rowwise(gb.monoid.plus)).direction == "the product is computed first"
+    assert C.reduce_rowwise(gb.monoid.plus).new()[0].new().value == 0.1 + 0.7
+
+
+def test_a_star_of_many_leaves(device):
+    n = 100_001 if device == "cpu" else 20_001
+    leaf = np.arange(1, n)
+    rows, cols = np.r_[np.zeros(n - 1, int), leaf], np.r_[leaf, np.zeros(n - 1, int)]
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+    L = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 1000, True, nrows=n, ncols=1000)
+    best = A.mxm(L, gb.semiring.plus_pair[gb.dtypes.INT64]).new().reduce_rowwise(gb.agg.ss.argmax).new()
+    counts = np.bincount(leaf % 1000, minlength=1000)
+    assert best[0].new().value == counts.argmax() and best[5].new().value == 0
+
+
+def test_the_example():
+    import runpy
+    from pathlib import Path
+
+    runpy.run_path(str(Path(__file__).parents[1] / "examples" / "majority_vote.py"))
+
+
+def test_memory_is_foreseen(device):
+    A = gb.Matrix.from_coo([0, 1], [1, 0], True, nrows=4000, ncols=4000)
+    L = gb.Matrix.from_coo(np.arange(4000), np.zeros(4000, int), True, nrows=4000, ncols=4000)
+    C = A.mxm(L, gb.semiring.plus_pair[gb.dtypes.INT64]).new()
+    used = gb.device.memory.bytes_on(A.device)
+    with gb.config.set(memory_limit=used + 1000), pytest.raises(gb.exceptions.OutOfMemory, match="product with a map"):
+        C.reduce_rowwise(gb.agg.ss.argmax).new()
+    assert C.reduce_rowwise(gb.agg.ss.argmax).new().nvals == 2
