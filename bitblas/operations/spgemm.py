@@ -30,7 +30,7 @@ from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
-from ..plan.product import COUNT, DOT, ROWS, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
+from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
@@ -535,6 +535,11 @@ def prepare(plan: Plan, of: MatrixProduct) -> Product:
     return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
 
 
+def _by_rows(plan: Plan) -> bool:
+    """Whether a product is computed row by row."""
+    return plan.kernel not in (TILES, DOT)
+
+
 def is_hypersparse(of: MatrixProduct) -> bool:
     """Whether the operands of a product are compressed first."""
     mask = of.mask
@@ -552,7 +557,7 @@ def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ..
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
     plan = choose(of)
-    if plan.kernel == ROWS and delays(of):
+    if _by_rows(plan) and delays(of):
         reason = f"{plan.reason}; computed when its entries are read: no row of the right operand has two"
         plan = plan._replace(reason=reason)
     return plan, prepare(plan, of).variants if source else ()
@@ -584,7 +589,7 @@ def mxm(
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)
     plan = choose(of)
-    if plan.kernel == ROWS and delays(of):
+    if _by_rows(plan) and delays(of):
         return LazyMapProduct(of, lambda: prepare(plan, of).multiply())
     A.structure.other_reads += 1
     B.structure.other_reads += 1

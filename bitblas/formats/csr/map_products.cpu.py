@@ -3,6 +3,16 @@
 # include: formats/csr/columns.cpu.py
 # include: kernels/views.cpu.py
 LARGEST, SMALLEST, FIRST, LAST, FOLD = 0, 1, 2, 3, 4
+SHORT = 16  # entries up to which all keys of a row are compared with each other, without branches
+
+
+@njit(**FUNCTION)
+def equal_keys(known, size, k):
+    """How many of the first `size` keys, a constant, are k."""
+    count = np.int32(0)
+    for j in range(size):
+        count += np.int32(at(known, j) == k)
+    return np.int64(count)
 
 
 # A hash table for each range of rows, large enough for its longest row; a row uses a part of twice its length. The sums
@@ -20,22 +30,40 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
     for s in range(slots):
         put(table, s, np.int32(0))
     used = empty(longest + 1, np.int64)  # the slot of each number
-    known = empty(longest + 1, np.int32)  # the key
+    known = empty(max(longest + 1, np.int64(SHORT)), np.int32)  # the key
     sums = empty(longest + 1 if not COUNT else 1, Z_T)
-    counts = empty(longest + 1 if COUNT else 1, np.int64)
+    counts = empty(max(longest + 1, np.int64(SHORT)) if COUNT else 1, np.int64)
     for r in range(lo, hi):
         i = np.int64(at(rows, r)) if row_stride else np.int64(r)
         begin = np.int64(at(A.ptr, i))
         end = np.int64(at(A.ptr, i + 1))
         if begin == end or (ACTIVE and not at(to.active, i)):
             continue
+        # Equal keys are compared several times, which is harmless unless all are folded.
+        first = np.int64(1)
+        count = np.int64(0)
+        short = COUNT and SELECT != FOLD and end - begin <= SHORT
+        if short:
+            first = np.int64(0)
+            count = end - begin - 1
+            for e in range(begin, end):
+                put(known, e - begin, np.int32(at(keys.key, column_of(A_PACKED, A.col, A.width, e))))
+            if count < SHORT // 2:
+                for j in range(count + 1, SHORT // 2):
+                    put(known, j, np.int32(-1))
+                for j in range(count + 1):
+                    put(counts, j, equal_keys(known, SHORT // 2, at(known, j)))
+            else:
+                for j in range(count + 1, SHORT):
+                    put(known, j, np.int32(-1))
+                for j in range(count + 1):
+                    put(counts, j, equal_keys(known, SHORT, at(known, j)))
         bits = np.int64(1)
-        while (np.int64(1) << bits) < 2 * (end - begin):
+        while not short and (np.int64(1) << bits) < 2 * (end - begin):
             bits += 1
         mask = (np.int64(1) << bits) - 1
         shift = np.uint32(32 - min(bits, 32))
-        count = np.int64(0)
-        for e in range(begin, end):
+        for e in range(begin, begin if short else end):
             j = column_of(A_PACKED, A.col, A.width, e)
             k = np.int32(at(keys.key, j))
             if k < 0:
@@ -63,9 +91,12 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
         best = S_T(0)
         chosen_key = np.int32(-1)
         own = np.int32(at(to.own, i)) if OWN else np.int32(-1)
-        for number in range(1, count + 1):
-            put(table, at(used, number), np.int32(0))
+        for number in range(first, count + 1):
             k = np.int32(at(known, number))
+            if short and k < 0:
+                continue
+            if not short:
+                put(table, at(used, number), np.int32(0))
             total = repeated(product, at(counts, number)) if COUNT else at(sums, number)
             if OWN and k == own:
                 put(to.own_sum, i, total)
