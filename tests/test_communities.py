@@ -3,6 +3,7 @@ by the modularity that NetworkX reaches: the same program text on python-graphbl
 device runs them in slow tests.
 """
 
+import itertools
 import random
 from collections import Counter
 
@@ -95,8 +96,8 @@ class Programs:
         for program in (al.louvain, al.leiden):
             levels = [full(level) for level in program(A, levels=True, seed=2, gb=gb)]
             assert len(levels) > 1 and np.array_equal(levels[-1], full(program(A, seed=2, gb=gb)))
-            for fine, coarse in zip(levels, levels[1:]):
-                assert len(set(zip(fine.tolist(), coarse.tolist()))) == fine.max() + 1 > coarse.max() + 1
+            for fine, coarse in itertools.pairwise(levels):
+                assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == fine.max() + 1 > coarse.max() + 1
             for label in levels:
                 assert all(nx.is_connected(G.subgraph(part)) for part in sets(label))
 
@@ -121,7 +122,7 @@ class Programs:
             for bad in (-1.0, np.nan, np.inf):
                 with pytest.raises(wrong, match="0 or more with a finite sum"):
                     program(matrix(gb, graph, np.full(4, bad), "FP64"), weighted=True, gb=gb)
-            with pytest.raises(wrong, match="equal weights at .*got different ones.*Hint"):
+            with pytest.raises(wrong, match=r"equal weights at .*got different ones.*Hint"):
                 program(matrix(gb, graph, np.arange(4.0), "FP64"), weighted=True, gb=gb)
             for option, value in (("seed", 1.5), ("seed", "1"), ("levels", 1), ("resolution", "1"), ("weighted", None)):
                 with pytest.raises(TypeError, match=f"argument {option}: expected"):

@@ -269,6 +269,7 @@ GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "c
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
+GPU_ONLY |= {"formats/csr/contract_keys"}  # a GPU sorts keys, the CPU has a table per thread
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {
     f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("advance", "rounds", "worklist_rounds")
@@ -288,6 +289,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # as above
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 # (rounds of a loop, which a GPU runs by other kernels)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from . import (
         assign_extract,
         build,
+        communities,
         compressed,
+        contraction,
         convert,
         dense_spmm,
         ewise_matrix,

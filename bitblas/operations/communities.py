@@ -42,8 +42,8 @@ def _kernel(device: Device, name: str, ptr: str, col: str) -> Kernel:
 class Level:
     """A graph of one level: n vertices, integer weights below 2^53 in all.
 
-    rows, values: its entries, each edge both ways. degree: the weight of the edges of each vertex, INT64. loop: the part
-    of it that is a self loop in `rows`. extra: what degree has in addition to the entries of the row (None: nothing).
+    rows, values: its entries, each edge both ways. degree: the weight of the edges of each vertex, INT64. loop: the
+    part of it that is a self loop in `rows`. extra: what degree has in addition to the entries of the row (None: nothing).
     total: the sum of the degrees. share: resolution / total * degree, FP64.
     """
 
@@ -111,7 +111,9 @@ class Level:
         turn, weight = xp.empty(n, bool), xp.empty(n, np.float64)
         best = _product(inner, part, n, self.share, weight, turn)
         for key in keys:
-            self._run("draw_joins", n, key, settled, part, size, sigma, turn.view(np.uint8), weight, bounds=self._ranges(n))
+            self._run(
+                "draw_joins", n, key, settled, part, size, sigma, turn.view(np.uint8), weight, bounds=self._ranges(n)
+            )
             choice = run(best)
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
@@ -213,8 +215,8 @@ def _row_sums(A: MatrixStore) -> Array:
 
 
 def level_of(A: MatrixStore, resolution: float, weighted: bool) -> Level:
-    """The first level, of a symmetric matrix: each entry with weight 1, or weighted, with its value (INT64). A self loop
-    counts as both directions."""
+    """The first level, of a symmetric matrix: each entry with weight 1, or weighted, with its value (INT64). A self
+    loop counts as both directions."""
     rows, values = contraction.rows_of(A)
     if not weighted:
         values = np.int64(1)

@@ -1,8 +1,8 @@
 """Contraction of a graph: S' A S for a map of the rows to groups, with one entry per pair of groups that has entries.
 
-A GPU sorts the pairs of groups as keys of 32 or 64 bits and adds the values of equal keys by differences of prefix sums.
-The CPU sorts the rows by group and adds the rows of a group in a table with a place for each group; a counting sort then
-orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes sure that
+A GPU sorts the pairs of groups as keys of 32 or 64 bits and adds the values of equal keys by differences of prefix
+sums. The CPU sorts the rows by group and adds the rows of a group in a table with a place for each group; a counting
+sort then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes sure that
 they fit.
 """
 
@@ -80,9 +80,7 @@ def _starts(xp, key: Array, nvals: int) -> Array:  # type: ignore[no-untyped-def
     return xp.flatnonzero(first)
 
 
-def _on_cpu(
-    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool
-) -> MatrixStore:
+def _on_cpu(device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool) -> MatrixStore:
     iso = isinstance(values, np.generic)
     first, begin = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     order, length = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), np.int64)

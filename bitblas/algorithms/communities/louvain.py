@@ -3,8 +3,8 @@
 Method: every vertex starts as its own community and moves to the neighbouring community with the largest modularity
 gain, until a sweep over the active vertices gains less than a tolerance. The communities become the vertices of a
 smaller graph (S' A S), and the process repeats until no community merges. Then it starts again with single vertices in
-the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of all
-passes is kept.
+the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of
+all passes is kept.
 
 In a sweep the vertices move in CLASSES random classes, one class after the other, all vertices of a class at the same
 time: with a single class two vertices could swap communities forever. Active are the vertices next to one that moved.

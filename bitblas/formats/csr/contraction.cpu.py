@@ -1,5 +1,5 @@
-# Contraction S' A S: the entries of a matrix by the groups of their row and column. A CPU sums the rows of each group in
-# a table with a place for each group.
+# Contraction S' A S: the entries of a matrix by the groups of their row and column. A CPU sums the rows of each group
+# in a table with a place for each group.
 # include: kernels/views.cpu.py
 
 
