@@ -43,7 +43,8 @@ class Level:
     """A graph of one level: n vertices, integer weights below 2^53 in all.
 
     rows, values: its entries, each edge both ways. degree: the weight of the edges of each vertex, INT64. loop: the
-    part of it that is a self loop in `rows`. extra: what degree has in addition to the entries of the row (None: nothing).
+    part of it that is a self loop in `rows`. extra: what degree has in addition to the entries of the row (None:
+    nothing).
     total: the sum of the degrees. share: resolution / total * degree, FP64.
     """
 

@@ -2,8 +2,8 @@
 
 A GPU sorts the pairs of groups as keys of 32 or 64 bits and adds the values of equal keys by differences of prefix
 sums. The CPU sorts the rows by group and adds the rows of a group in a table with a place for each group; a counting
-sort then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes sure that
-they fit.
+sort then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes
+sure that they fit.
 """
 
 from __future__ import annotations
