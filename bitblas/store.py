@@ -35,6 +35,8 @@ from .order import Order
 from .typing import Array
 
 if TYPE_CHECKING:
+    from semirings import Monoid, Typed
+
     from .formats.csr.layout import Rows
     from .operations.operands import Mask
 
@@ -324,6 +326,15 @@ class MatrixStore:
     @property
     def nvals(self) -> int:
         return self.structure.nvals
+
+    def reduced_rows(self, monoid: Typed[Monoid], *, transpose: bool) -> VectorStore | None:
+        """The reduction of each row (column if `transpose`) of a matrix that is not computed yet, without computing it;
+        None for others."""
+        return None
+
+    def aggregated(self, name: str, transpose: bool) -> VectorStore | None:
+        """The same for an aggregator of that name."""
+        return None
 
 
 # ---- Sparse vectors: a sorted list of positions, used if it is shorter than one bit per position.

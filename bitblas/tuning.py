@@ -335,6 +335,25 @@ TABLE: dict[str, Threshold] = {
     "spgemm.long_rows.bitset_bytes": Threshold(
         1 << 30, "bytes", "Bitsets of all blocks together; with larger ones fewer blocks process the long rows."
     ),
+    # Products with a map that are reduced by row: operations/map_products.py.
+    "map.row_entries": Threshold(
+        8192,
+        "entries",
+        "Rows up to this length have a table in the shared memory of one block, if it has room; longer ones (hubs) "
+        "have tables in global memory.",
+    ),
+    "map.part": Threshold(
+        4096, "entries", "A block adds so many entries of a hub to a table in shared memory, then this to the hub's."
+    ),
+    "map.slots": Threshold(16384, "slots", "A block reads so many slots of a hub's table."),
+    "map.shares": Threshold(
+        16,
+        "blocks",
+        "Floats: at most so many blocks share the keys of a hub; each reads the whole row, in order.",
+    ),
+    "map.table_bytes": Threshold(
+        1 << 30, "bytes", "Tables of hubs that are in memory together; the others follow in turn."
+    ),
     # -- end of plan
     # --------------------------------------------------------------------------------------------------------- device
     # Launches, memory, threads: device/, store.py.

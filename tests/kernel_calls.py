@@ -615,6 +615,26 @@ def peel(segment: int, block: int) -> None:
 WALKED = "nib", "cgr", "virtual", *(key for key in FORMS if key.startswith("b2sr"))
 TILED = [key for key in FORMS if key.startswith("b2sr")]
 LINE_SUMS = (("any_pair", "bool"), ("plus_second", "float64"), ("plus_times", "float64"))
+
+
+def maps(name: str, dtype: str, key: str) -> None:
+    """Products with a map that are reduced by row: rows of every bin, then hubs."""
+    n, typed = 400, getattr(gb.semiring, name)[dtype]
+    rows = np.concatenate([np.full(min(n, 1 << (i % 10)), i) for i in range(40)])
+    cols = np.concatenate([np.arange(min(n, 1 << (i % 10))) for i in range(40)])
+    A = gb.Matrix.from_coo(
+        rows, cols, values(generator("map", dtype), dtype, len(rows)), dtype, nrows=n, ncols=n, format=key
+    )
+    L = gb.Matrix.from_coo(
+        np.arange(n), np.arange(n) % 7, a_vector(dtype, size=n, full=True).to_dense(), nrows=n, ncols=7
+    )
+    for row_entries in (8192, 48):
+        with tuning.override({"map.row_entries": row_entries, "map.part": 32, "map.slots": 64, "map.shares": 2}):
+            C = A.mxm(L, typed).new()
+            C.reduce_rowwise(gb.agg.ss.argmax).new()
+            C.select(gb.select.valuegt, 1).new().reduce_rowwise(gb.agg.count).new()
+
+
 CALLS: tuple[Group, ...] = (
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),
@@ -662,4 +682,5 @@ CALLS: tuple[Group, ...] = (
     *((call, [()]) for call in (chunks, validated, encoded)),
     (peel, pairs((4, 64), (0, 64))),
     (given_rows, pairs(("int32", "int64"), repeat=2)),
+    (maps, several("plus_pair INT64 csr, plus_first INT64 csr, plus_first FP64 csr, plus_pair INT64 mplg")),
 )

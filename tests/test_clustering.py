@@ -14,7 +14,7 @@ from bitblas.graph import Clustering
 from bitblas.graph.clustering import METHODS
 
 
-def blocks(sizes=(30, 20, 10), inside=0.5, outside=0.02, seed=0):
+def blocks(sizes=(30, 20, 10), inside=0.8, outside=0.02, seed=0):
     """A symmetric matrix of weights with planted communities, and these."""
     g = np.random.default_rng(seed)
     label = np.repeat(np.arange(len(sizes)), sizes)

@@ -272,6 +272,7 @@ GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "c
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
+GPU_ONLY |= {"formats/csr/contract_keys"}  # a GPU sorts keys, the CPU has a table per thread
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {
     f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("advance", "rounds", "worklist_rounds")
@@ -281,6 +282,7 @@ GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
     "formats/csr/patches",
 }
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
+GPU_ONLY |= {f"formats/csr/map_{name}" for name in ("tables", "parts", "slots", "hubs")}  # the CPU: map_rows for all
 GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
@@ -290,6 +292,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # as above
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 # (rounds of a loop, which a GPU runs by other kernels)

@@ -16,6 +16,7 @@ from semirings import Monoid, binary, dtypes, indexunary, monoid, op, unary
 from semirings.dtypes import BOOL, FC64, FP32, FP64, INT64, DataType
 
 from .statement.expressions import Expression, ScalarExpression, VectorExpression
+from .statement.infix import kinds
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -314,6 +315,12 @@ def delayed(
     wide = dtypes.unify(f.dtype, x.dtype) if explicit and not plain.counts else x.dtype
 
     def result() -> Any:
+        if method != "reduce_scalar" and x.ndim == 2 and wide is x.dtype and x._matrix._stored.deferred:
+            transpose = x._transposed != (method == "reduce_columnwise")
+            store = x._matrix._stored.aggregated(plain.name, transpose)
+            if store is not None:
+                vector: Any = kinds[1]._from_store(store)
+                return vector if vector.dtype is f.return_type else vector.dup(f.return_type)
         operand: Any = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 is not computed in INT8
         # A column reduction is a row reduction of the transpose.
         r = Reduction(operand.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(operand, method)

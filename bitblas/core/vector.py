@@ -799,6 +799,13 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
         return kinds[2]._from_store(operations.assign_extract.from_diagonal(self._store, int(k)), name)
 
+    def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
+        """The Matrix with the entry (i, self[i]) for each i; self is full, and its integers are below ncols. like: an
+        earlier one of as many rows."""
+        return kinds[2]._from_store(
+            operations.lazy_map_product.map_of(self._store, ncols, None if like is None else like._store)
+        )
+
 
 # ---- What expressions compute.
 

@@ -71,6 +71,8 @@ VIEWS = {
     "PeelItems": ("count", "mark", "level"),
     "PeelLists": ("now", "next", "left", "kept"),
     "OutputView": ("bits", "values"),
+    "KeysView": ("key", "values", "iso", "stride"),
+    "ChoiceView": ("x", "y", "own", "active", "key", "score", "own_sum"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }
 _VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")

@@ -95,6 +95,8 @@ def of_class(name: str) -> Method:
         if name == "topological_levels":
             _check_acyclic(graph, answer)
         call = Call(bound.arguments, undirected=facts.undirected or not graph.directed)
+        if bound.arguments.get("levels"):  # one answer for each level of a hierarchy
+            return [add_names(graph, facts.answer[0], part, call) for part in answer]
         if len(facts.answer) == 1:
             return add_names(graph, facts.answer[0], answer, call)
         return tuple(add_names(graph, kind, part, call) for kind, part in zip(facts.answer, answer, strict=True))

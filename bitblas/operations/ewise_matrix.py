@@ -33,6 +33,8 @@ from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
+from .lazy_map_product import LazyMapProduct
+from .map_products import Applied
 from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, make, unit_bounds
 from .sorted_keys import cast as cast
 from .sorted_keys import check_keys as check_keys
@@ -372,8 +374,15 @@ def _join_places(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
 
 
+def _delayed(A: MatrixStore, applied: Applied, compute: Callable[[MatrixStore], MatrixStore]) -> LazyMapProduct | None:
+    """The operator of a product that is not computed yet, which its reduction applies."""
+    return A.then(applied, compute) if A.deferred and isinstance(A, LazyMapProduct) else None
+
+
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
+    if (lazy := _delayed(A, Applied(op, "x", None, False), lambda A: apply(A, op))) is not None:
+        return lazy
     value = None if isinstance(A, FlatStore) else plan.applied_value(op, A.raw, unary=True)
     way = plan.apply_way(A, op, value)
     if way is plan.BITMAP:
@@ -389,6 +398,9 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op, value = plain(op), None
+    bound = Applied(op, "yx" if left else "xy", scalar, False)
+    if (lazy := _delayed(A, bound, lambda A: apply_bound(A, op, scalar, left=left))) is not None:
+        return lazy
     if not isinstance(A, FlatStore):
         value = plan.applied_value(op, *((scalar, A.raw) if left else (A.raw, scalar)))
     way = plan.apply_way(A, op, value)
@@ -405,6 +417,8 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
+    if (lazy := _delayed(A, Applied(op, "xt", thunk, False), lambda A: apply_index(A, op, thunk))) is not None:
+        return lazy
     way = plan.apply_way(A, op, None)
     if way is plan.BITMAP:
         return multivector.each(ewise_vector.apply_index, A, op, thunk)
@@ -427,6 +441,8 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
+    if (lazy := _delayed(A, Applied(op, "xt", thunk, True), lambda A: select(A, op, thunk))) is not None:
+        return lazy
     name = op.op.name
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
@@ -469,7 +485,7 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
         return value_arrays.reduce(A.device, monoid, A.values)
     if way is plan.BITMAP and isinstance(A, FlatStore):
         return ewise_vector.reduce(A.flat, monoid)
-    if way in (plan.PENDING_SUMS, plan.SUMMED_UNITS) and isinstance(A, LazyMaskedProduct):
+    if way in (plan.PENDING_SUMS, plan.SUMMED_UNITS) and isinstance(A, (LazyMaskedProduct, LazyMapProduct)):
         return A.total(monoid)
     if way is plan.NO_ENTRIES:
         return None

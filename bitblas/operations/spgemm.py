@@ -35,6 +35,7 @@ from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
 from .convert import filter_entries, of_room, of_rows
+from .lazy_map_product import LazyMapProduct, delays, is_single
 from .operands import MatrixMask as MatrixMask
 from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
 from .variants import Algebra, Constants, Types, dot_variant, gustavson_variant, packed_constants, rows_variant
@@ -93,7 +94,7 @@ class RowProduct:
         combined. Complex sums cannot be shuffled between lanes of a GPU."""
         if self.device.is_simt and self.z.np_type.kind == "c":
             return False
-        return _known(self.b, "single", lambda b: 0 < b.nvals <= b.nrows and int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1)
+        return is_single(self.b)
 
     @cached_property
     def ascends(self) -> bool:
@@ -534,6 +535,11 @@ def prepare(plan: Plan, of: MatrixProduct) -> Product:
     return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
 
 
+def _by_rows(plan: Plan) -> bool:
+    """Whether a product is computed row by row."""
+    return plan.kernel not in (TILES, DOT)
+
+
 def is_hypersparse(of: MatrixProduct) -> bool:
     """Whether the operands of a product are compressed first."""
     mask = of.mask
@@ -551,6 +557,9 @@ def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ..
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
     plan = choose(of)
+    if _by_rows(plan) and delays(of):
+        reason = f"{plan.reason}; computed when its entries are read: no row of the right operand has two"
+        plan = plan._replace(reason=reason)
     return plan, prepare(plan, of).variants if source else ()
 
 
@@ -579,9 +588,12 @@ def mxm(
         return hypersparse.widened(mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m), rows, cols, *of.shape)
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)
+    plan = choose(of)
+    if _by_rows(plan) and delays(of):
+        return LazyMapProduct(of, lambda: prepare(plan, of).multiply())
     A.structure.other_reads += 1
     B.structure.other_reads += 1
-    product = prepare(choose(of), of)
+    product = prepare(plan, of)
     if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
         no_mask: Callable[[], Structure | None] = lambda: None
         mask_of = no_mask if M[0] is None else weakref.ref(M[0])

@@ -214,6 +214,8 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore | None:
     """t(i) = the sum of row i (column i if `transpose`): A (+).first 1. Section 4.3.10."""
+    if A.deferred and (found := A.reduced_rows(monoid, transpose=transpose)) is not None:
+        return hypersparse.merge_into(found, None if into is None else into[1], into)
     if not A.plain and multivector.is_flat(A) and multivector.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         return ewise_vector.commit(multivector.reduce_lines(A, monoid, along=lines.tall != transpose), into)

@@ -4,8 +4,9 @@ Method: all vertices update at once, for a fixed number of rounds, so the result
 smallest label. In a directed graph labels propagate along each edge in both directions, so a pair of opposite edges
 counts twice.
 
-State: label[v] is the label of v, initially v. L has an entry (v, label[v]) for each vertex, so that A plus.pair L
-counts the labels next to each vertex.
+State: label[v] is the label of v, initially v. L is the map of the labels: the matrix with the entry (v, label[v]) for
+each vertex, so that A plus.pair L counts the labels next to each vertex. Only the argmax of each row of this product is
+read, so bitblas reduces each row while it counts, and stores no product. B is A, or A + A' if directed.
 
 Input: A with a symmetric structure, or any square A if directed. If undirected and not symmetric, labels are read along
 out-edges only. Values and dtype are ignored.
@@ -19,10 +20,10 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import index_range
+from .._parts import index_range, map_matrix
 
 
-@algorithm(answer="representative per vertex", arrays=(32, 60), work="sweeps")
+@algorithm(answer="representative per vertex", arrays=(32, 0), work="sweeps")
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The community label of each vertex, a vertex number.
 
@@ -31,28 +32,26 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     Returns a Vector, INT64, size n, full; a vertex without neighbours keeps its own number.
     Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    n = A.nrows
+    n, semiring = A.nrows, gb.semiring
     max_iter = check.count(gb, "max_iter", max_iter, "10 is the default")
-    check.flag("directed", directed)
-    INT64 = gb.dtypes.INT64
     # label[v] = v
-    label = index_range(n, gb)
-    vertex = label.copy()
+    label = gb.Vector.from_dense(index_range(n, gb))
+    B, counts, L = A, semiring.plus_pair[gb.dtypes.INT64], None
+    if check.flag("directed", directed):
+        # B = A + A', with the number of edges between two vertices: 1 or 2
+        B = A.apply(gb.unary.one[gb.dtypes.INT8]).new()
+        B << B.ewise_add(B.T, gb.binary.plus)
+        counts = semiring.plus_first[gb.dtypes.INT64]
     for _ in range(max_iter):
-        # L[v, label[v]] = true; C = A plus.pair L: count of each label next to each vertex
-        L = gb.Matrix.from_coo(vertex, label, True, nrows=n, ncols=n)
-        C = A.mxm(L, gb.semiring.plus_pair[INT64]).new()
-        if directed:
-            # C += A' plus.pair L
-            C(gb.binary.plus) << A.T.mxm(L, gb.semiring.plus_pair[INT64])
-        # best[v] = max over c of (n C[v, c] - c): the most frequent label, ties to the smallest
-        v, c, count = C.to_coo()
-        best = gb.Vector.from_coo(v, n * count - c.astype("int64"), size=n, dup_op=gb.binary.max)
-        # label<best> = -best mod n
-        v, score = best.to_coo()
-        before, label = label, label.copy()
-        label[v] = -score % n
+        # L[v, label[v]] = true
+        L = map_matrix(label, n, gb, L)
+        # best[v] = argmax of (B plus.pair L)[v, :]: the most frequent label, ties to the smallest
+        C = B.mxm(L, counts).new()
+        best = C.reduce_rowwise(gb.agg.ss.argmax).new()
+        # label<best> = best
+        before = label.dup()
+        label(best.S) << best
         loops.report()
-        if not (label != before).any():
+        if label.isequal(before):
             break
-    return gb.Vector.from_dense(label)
+    return label

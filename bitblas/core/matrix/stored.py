@@ -186,7 +186,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """The content for a product, in the format that the planner chooses once that is amortized (or `now`). Stores
         that other objects share are unchanged, so several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
-        if not store.plain and isinstance(store, FlatStore):
+        if not store.plain and (isinstance(store, FlatStore) or store.deferred):
             return store
         structure = store.structure
         if not now and structure.reads < structure.check_at[isinstance(store.raw, np.generic)]:

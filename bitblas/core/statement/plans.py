@@ -20,6 +20,7 @@ from semirings.dtypes import BOOL, DataType
 from ... import operations, tuning
 from ...formats import Structure
 from ...kernels.variant import Variant
+from ...operations.lazy_map_product import LazyMapProduct
 from ...operations.operands import Into, MatrixMask, word_bounds
 from ...operations.operands import Mask as WordMask
 from ...operations.variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, reduce_variant
@@ -238,7 +239,7 @@ SEARCHED = "extract.searched_columns"
 def _store(A: MatrixRead) -> MatrixStore:
     """The content of a Matrix as it is stored; of a masked product that was not filtered yet the positions and sums."""
     store: Any = A._matrix._stored
-    if store.deferred and store.pending:
+    if store.deferred and store.pending and not isinstance(store, LazyMapProduct):
         return MatrixStore(store.places, store.dtype, store.outline()).tagged(store.order)
     found: MatrixStore = store
     return found
@@ -250,6 +251,21 @@ def _patterned(A: MatrixRead) -> MatrixStore:
     if not isinstance(store, FlatStore):
         return store
     return MatrixStore(store.pattern(), store.dtype, store.dtype.np_type.type(0))
+
+
+def _lazy(A: MatrixRead) -> LazyMapProduct | None:
+    """The content of a Matrix if it is a product with a map that is not computed yet."""
+    store = A._matrix._stored if hasattr(A, "_matrix") else None
+    return store if isinstance(store, LazyMapProduct) and store.pending else None
+
+
+def _plan_lazy(s: Statement, lazy: LazyMapProduct, refusal: str) -> OperationPlan:
+    """The plan of an operation on one. refusal: why its entries are computed first."""
+    assert lazy.of is not None
+    op = None if s.expr.op is None or not isinstance(s.expr.op, Typed) else s.op
+    way = plan.STORED_FIRST if refusal else plan.FUSED
+    found = choose(s.expr.method, op, f"{plan.storage_of(lazy.of.A)} and a map", way, refusal)
+    return found if op is not None or s.expr.op is None else found._replace(semiring=s.expr.op.name)
 
 
 def _transposed(*operands: MatrixRead) -> str:
@@ -282,6 +298,8 @@ def _ewise_matrices(s: Statement) -> OperationPlan:
 
 def _apply_matrix(s: Statement) -> OperationPlan:
     (A, *rest), op = s.args, s.op
+    if (lazy := _lazy(A)) is not None:
+        return _plan_lazy(s, lazy, "" if lazy.applied is None else "one operator is applied already")
     store, value = _store(A), None
     if not isinstance(store, FlatStore) and not isinstance(op.op, IndexUnaryOp):
         op, x = operations.ewise_matrix.plain(op), store.raw
@@ -291,7 +309,10 @@ def _apply_matrix(s: Statement) -> OperationPlan:
 
 
 def _select_matrix(s: Statement) -> OperationPlan:
-    A, store = s.args[0], _store(s.args[0])
+    A = s.args[0]
+    if (lazy := _lazy(A)) is not None and s.expr.op is not None:
+        return _plan_lazy(s, lazy, "" if lazy.applied is None else "one operator is applied already")
+    store = _store(A)
     if s.expr.op is None:
         return s.plan(plan.storage_of(store), _merge_way(_patterned(A), store, s.args[1]), _transposed(A))
     way = plan.select_way(store, s.op, s.op.op.name in operations.ewise_matrix.REGIONS)
@@ -309,6 +330,8 @@ def _merge_way(content: MatrixStore, store: MatrixStore, mask: Mask) -> Way:
 def _reduce_matrix(s: Statement) -> OperationPlan:
     if isinstance(s.args[0], Delayed):  # a product that is not computed (expressions.py)
         return s.plan((plan.storage_of(_store(A)) for A in s.args[0].args), plan.COUNTED)
+    if (lazy := _lazy(s.args[0])) is not None:
+        return _plan_lazy(s, lazy, "" if lazy.adds(s.op) else lazy.refusal(s.op) or "float sums have a fixed order")
     store: MatrixStore = s.args[0]._matrix._stored
     way = plan.reduce_matrix_way(store, s.op)
     if isinstance(store, FlatStore) and way is plan.BITMAP:
@@ -317,7 +340,10 @@ def _reduce_matrix(s: Statement) -> OperationPlan:
 
 
 def _reduce_lines(s: Statement) -> OperationPlan:
-    """Row or column sums of a bitmap."""
+    """Row or column sums of a bitmap, or of a product that is not computed yet."""
+    A = s.args[0]
+    if (lazy := _lazy(A)) is not None:
+        return _plan_lazy(s, lazy, lazy.refusal(s.op, A._transposed != (s.expr.method == "reduce_columnwise")))
     return s.plan(plan.storage_of(_store(s.args[0])), plan.SUMMED_LINES)
 
 
@@ -328,6 +354,8 @@ def row_sums(expr: Expression[Any]) -> Any:
         return None
     A = expr.args[0] if expr.method == "reduce_rowwise" else expr.args[0].T
     store: MatrixStore = A._matrix._stored
+    if _lazy(A) is not None:
+        return None
     if plan.is_flat(store) and not monoid.dtype._is_udt:
         return None
     if store.structure.hypersparse:
@@ -391,6 +419,9 @@ def _scalar(s: Statement) -> OperationPlan:
 
 def _aggregator(s: Statement) -> OperationPlan:
     aggregator, x = s.op, s.args[0]
+    if x.ndim == 2 and s.expr.method != "reduce_scalar" and (lazy := _lazy(x)) is not None:
+        transpose = x._transposed != (s.expr.method == "reduce_columnwise")
+        return _plan_lazy(s, lazy, lazy.refusal(aggregator.name, transpose))
     key = storage_of_vector(x._stored) if x.ndim == 1 else plan.storage_of(_store(x))
     return choose(s.expr.method, None, key, plan.SEVERAL_STEPS)._replace(semiring=aggregator.name)
 

@@ -1,0 +1,111 @@
+"""Contraction of a graph: S' A S for a map of the rows to groups, with one entry per pair of groups that has entries.
+
+A GPU sorts the pairs of groups as keys of 32 or 64 bits and adds the values of equal keys by differences of prefix
+sums. The CPU sorts the rows by group and adds the rows of a group in a table with a place for each group; a counting
+sort then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes
+sure that they fit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semirings.dtypes import INT64, UINT32, UINT64, lookup_dtype
+
+from .. import tuning
+from ..device import Device, dummy
+from ..exceptions import OutOfMemory
+from ..formats import Structure
+from ..formats.csr.layout import Csr, from_arrays, pointer_type
+from ..kernels.variant import Variant
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
+
+
+def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
+    """The matrix as plain rows, and its values in their order."""
+    rows = A.structure.plain_rows()
+    return rows, A.values_for(rows.key, False)
+
+
+def contract(
+    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, *, symmetric: bool = False
+) -> MatrixStore:
+    """S' A S, INT64, count x count, where A (square) has these rows and integer values, and S the entry (v, group[v])
+    for each row v.
+
+    group: INT32, one per row, below count. symmetric: whether the values of A equal those of its transpose.
+    Raises OutOfMemory before it allocates.
+    """
+    nvals = rows.nvals
+    device.foresee(f"contraction of {nvals} entries", nvals * (40 if not isinstance(values, np.generic) else 26))
+    ways = _on_cpu if device.host_memory else _by_sorting
+    return ways(device, rows, values, group, count, symmetric)
+
+
+def _by_sorting(
+    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool
+) -> MatrixStore:
+    xp, nvals = device.xp, rows.nvals
+    iso = isinstance(values, np.generic)
+    pairs, shift = (count * count - 1).bit_length(), 0 if iso else max(1, (nvals - 1).bit_length())
+    if pairs + shift > 64:
+        raise OutOfMemory(f"contraction: {nvals} entries of {count} groups exceed the 64-bit sort keys of a GPU")
+    kind = UINT32 if pairs + shift <= 32 else UINT64
+    key = xp.empty(nvals, kind.np_type)
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype)), ("KEY", kind)
+    kernel = device.kernel(Variant("formats/csr/contract_keys", types, (("ORDER", int(not iso)),)))
+    kernel(nvals, rows.nrows, rows.ptr, rows.col, group, count, shift, key)
+    key.sort()
+    sums: Array
+    if iso:
+        starts = _starts(xp, key, nvals)
+        pair = key[starts].astype(np.int64)
+        sums = xp.diff(starts, append=nvals) * int(values)
+    else:
+        ends = values[(key & kind.np_type.type((1 << shift) - 1)).astype(np.int64)].astype(np.int64).cumsum()
+        key >>= kind.np_type.type(shift)
+        starts = _starts(xp, key, nvals)
+        pair = key[starts].astype(np.int64)
+        after = xp.concatenate((starts[1:], xp.full(min(1, nvals), nvals, np.int64))) - 1
+        sums = ends[after]
+        sums[1:] -= ends[starts[1:] - 1]
+    ptr = xp.searchsorted(pair, xp.arange(count + 1) * count)
+    return _store(device, count, ptr, pair % max(1, count), sums)
+
+
+def _starts(xp, key: Array, nvals: int) -> Array:  # type: ignore[no-untyped-def]
+    first = xp.ones(nvals, bool)
+    first[1:] = key[1:] != key[:-1]
+    return xp.flatnonzero(first)
+
+
+def _on_cpu(device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool) -> MatrixStore:
+    iso = isinstance(values, np.generic)
+    first, begin = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    order, length = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), np.int64)
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))
+    device.kernel(Variant("formats/csr/group_rows"))(rows.nrows, count, group, rows.ptr, first, order, begin)
+    room = max(1, rows.nvals)
+    col, sums = np.empty(room, np.int32), np.empty(room, np.int64)
+    source = dummy(device, "int64") if iso else values
+    constant = np.int64(int(values)) if iso else np.int64(0)
+    bounds = None
+    if device.splits(rows.nvals, tuning.count("parallel.entries")):
+        bounds = np.searchsorted(begin, np.linspace(0, rows.nvals, device.parts + 1).astype(np.int64)).astype(np.int64)
+        bounds[0], bounds[-1] = 0, count
+    kernel = device.kernel(Variant("formats/csr/contract_rows", (*types, ("Z", INT64))))
+    args = first, order, begin, rows.ptr, rows.col, source, constant, int(not iso), group, length, col, sums
+    kernel(count, count, *args, bounds=bounds)
+    nvals = int(length.sum())
+    for _ in range(1 if symmetric else 2):
+        ptr, t_col, t_sums = np.zeros(count + 1, np.int64), np.empty(max(1, nvals), np.int32), np.empty(nvals, np.int64)
+        transpose = device.kernel(Variant("formats/csr/transpose_rows"))
+        transpose(count, count, begin, length, col, sums, ptr, t_col, t_sums if nvals else dummy(device, "int64"))
+        begin, length, col, sums = ptr, np.diff(ptr), t_col, t_sums
+    return _store(device, count, begin, col[:nvals], sums)
+
+
+def _store(device: Device, count: int, ptr: Array, col: Array, sums: Array) -> MatrixStore:
+    rows = from_arrays(device, count, count, ptr.astype(pointer_type(len(col)), copy=False), col)
+    return MatrixStore(Structure(rows), INT64, sums)

@@ -1,0 +1,64 @@
+"""Contraction S' A S of graphs by groups of vertices, against SciPy, through several formats."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import bitblas as gb
+from bitblas.operations import contraction
+
+SHAPES = [(50, 300, 7), (1, 1, 1), (5, 0, 2), (300, 5000, 300), (400, 40000, 3), (70000, 9000, 70000)]
+
+
+def sums(A, group, count):
+    i, j, w = (A.device.to_host(x) for x in A.to_coo())
+    S = scipy.sparse.coo_array((w.astype(np.int64), (group[i], group[j])), shape=(count, count)).tocsr()
+    S.sum_duplicates()
+    S.sort_indices()
+    return S
+
+
+@pytest.mark.parametrize("format", ["csr", "b2sr", "nib"])
+@pytest.mark.parametrize("kind", ["BOOL", "INT64", "UINT8"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_contraction(device, shape, kind, format):
+    n, entries, count = shape
+    rng = np.random.default_rng(0)
+    i, j, w = rng.integers(0, n, entries), rng.integers(0, n, entries), rng.integers(0, 9, entries)
+    if kind == "BOOL":
+        A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format=format)
+    else:
+        A = gb.Matrix.from_coo(i, j, w, kind, nrows=n, ncols=n, dup_op="second", format=format)
+    group = rng.integers(0, count, n).astype(np.int32)
+    rows, values = contraction.rows_of(A._in_users_order)
+    values = np.int64(1) if isinstance(values, np.generic) else values
+    C = contraction.contract(A.device, rows, values, A.device.asarray(group), count)
+    right, found = sums(A, group, count), C.structure.plain_rows()
+    host = A.device.to_host
+    assert np.array_equal(host(found.ptr), right.indptr)
+    assert np.array_equal(host(found.columns()), right.indices)
+    assert np.array_equal(host(C.values), right.data)
+
+
+def test_symmetric_contraction(device):
+    """The shorter way for a matrix that equals its transpose, with sums that pass 32 bits."""
+    rng = np.random.default_rng(1)
+    i, j = rng.integers(0, 200, 3000), rng.integers(0, 200, 3000)
+    i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    A = gb.Matrix.from_coo(i, j, (i + j) * 2**40, nrows=200, ncols=200, dup_op="second")
+    group = rng.integers(0, 30, 200).astype(np.int32)
+    rows, values = contraction.rows_of(A._in_users_order)
+    C = contraction.contract(A.device, rows, values, A.device.asarray(group), 30, symmetric=True)
+    right, host = sums(A, group, 30), A.device.to_host
+    assert np.array_equal(host(C.structure.plain_rows().columns()), right.indices)
+    assert np.array_equal(host(C.values), right.data)
+
+
+def test_keys_that_do_not_fit(device):
+    """A GPU sorts keys of 64 bits: pairs of groups, and numbers of entries."""
+    if gb.device.get(gb.config.device).host_memory:
+        pytest.skip("the CPU sorts no keys")
+    A = gb.Matrix.from_coo([0, 1], [1, 0], [2, 3], nrows=2, ncols=2)
+    rows, values = contraction.rows_of(A._in_users_order)
+    with pytest.raises(gb.exceptions.OutOfMemory, match="exceed the 64-bit sort keys"):
+        contraction.contract(A.device, rows, values, A.device.asarray(np.zeros(2, np.int32)), 2**32)
