@@ -71,8 +71,8 @@ Task stealing does not exist here ([why](sources.md#task-stealing)). Warps decod
 more than 32 words, and segments that lanes share.
 """
 TWO_PHASES = """\
-In this run "as shipped" has two phases, here and below. They cost up to a fifth of a search and gained nothing, so CGR's
-kernels have had one since.
+In this run "as shipped" has two phases, here and below. They cost up to a fifth of a search and gained nothing, so
+CGR's kernels have had one since.
 """
 CODES = """\
 The shipped code has zeta 3, segments of 32 bytes, and intervals from 4 columns. Gamma codes for residuals, the paper's
@@ -319,8 +319,12 @@ def where(run: dict[str, Any]) -> str:
 
 
 def page(runs: Sequence[dict[str, Any]]) -> str:
-    """The text of docs/evaluations.md. Rows with an error or a wrong answer are listed and not used."""
-    every = [row for run in runs for row in run.get("rows", ())]
+    """The text of docs/evaluations.md, of the latest run of each part. Rows with an error or a wrong answer are listed
+    and not used."""
+    last = {
+        row["part"]: run["time"] for run in sorted(runs, key=lambda run: run["time"]) for row in run.get("rows", ())
+    }
+    every = [row for run in runs for row in run.get("rows", ()) if last[row["part"]] == run["time"]]
     rows = [row for row in every if row["right"] and "error" not in row]
     of = lambda part: [row for row in rows if row["part"] == part]
     failed = [f"- {r['part']}, {r['graph']}: {r.get('error', 'wrong answer')}" for r in every if r not in rows]
