@@ -163,7 +163,8 @@ def vectors(rows: Sequence[Row]) -> str:
         "Bytes in percent of CSR with FP32 values, and microseconds of kernels with warm caches (bits, sums):\n"
         f"\n{table(heads, made)}"
     )
-    smallest = [min(TILES, key=lambda tile, row=row: row["ratio"][f"b2sr{tile}"]) for row in rows]
+    ratios = [[row["ratio"][f"b2sr{tile}"] for tile in TILES] for row in rows]
+    smallest = [TILES[sizes.index(min(sizes))] for sizes in ratios]
     counts = ", ".join(f"T = {tile} for {smallest.count(tile)}" for tile in TILES)
     below = ", ".join(f"{sum(row['ratio'][f'b2sr{tile}'] < 1 for row in rows)}" for tile in TILES)
     parts.append(f"Smallest: {counts}. Fewer bytes than CSR with FP32 values: {below} of {len(rows)}.\n")
