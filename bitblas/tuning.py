@@ -771,8 +771,8 @@ TABLE: dict[str, Threshold] = {
         12.0,
         "products per pair of tiles and row of a tile",
         "The same on a GPU, for counts.",
-        "As for presence: at 3, 6 %; 6, 4 %; 12, 2 %; never, 3 %. Random tiles of 32 take 1.5 to 3 times as long at 4 to "
-        "16; mycielskian12 0.5 to 0.6 of the time by rows at 6 and 15",
+        "As for presence: at 3, 6 %; 6, 4 %; 12, 2 %; never, 3 %. Random tiles of 32 take 1.5 to 3 times as long at "
+        "4 to 16; mycielskian12 0.5 to 0.6 of the time by rows at 6 and 15",
     ),
     "spgemm.uncounted_positions": Threshold(
         1 << 13, "positions", "Products of a result with fewer positions are not counted first."
