@@ -792,14 +792,14 @@ TABLE: dict[str, Threshold] = {
         "products per pair of tiles and row of a tile",
         "The same on a GPU, for presence.",
         "H200 (docs/evaluations.md), A A of 49 graphs and 32 random matrices and bands, T = 4 to 32, mean loss against "
-        "the better way: at 1, 8 %; 2.5, 4 %; 11, 5 %; never by tiles, 8 %. web_n16 0.57 of the time by rows",
+        "the better way: at 1, 6 %; 2.5, 3 %; 11, 4 %; never by tiles, 7 %. web_n16 0.57 of the time by rows",
     ),
     "spgemm.tile_products.count.gpu": Threshold(
         12.0,
         "products per pair of tiles and row of a tile",
         "The same on a GPU, for counts.",
-        "As for presence: at 3, 6 %; 6, 4 %; 12, 2 %; never, 3 %. Tiles of 32 take 1.5 to 3 times as long at 4 to 16 if "
-        "they are at random; mycielskian12 0.5 to 0.6 of the time by rows at 6 and 15",
+        "As for presence: at 3, 6 %; 6, 4 %; 12, 2 %; never, 3 %. Random tiles of 32 take 1.5 to 3 times as long at "
+        "4 to 16; mycielskian12 0.5 to 0.6 of the time by rows at 6 and 15",
     ),
     "spgemm.uncounted_positions": Threshold(
         1 << 13, "positions", "Products of a result with fewer positions are not counted first."

@@ -35,7 +35,7 @@ from bitblas.registry.cubins import Recorded
 
 ARCHITECTURES = {"sm_80": (0,), "sm_90": (8, 16)}  # and the cluster sizes of GPUs like it
 SIDE, SCALE = 20, 9  # of the small town and of the graph with hubs: the emulator is slow
-PATIENCE = 4000  # launches without a new variant, after which a program ends: flows repeat the same ones for long
+PATIENCE = 2000  # launches without a new variant, after which a program ends: flows repeat the same ones for long
 
 
 class Enough(BaseException):

@@ -58,6 +58,9 @@ def test_wrong_answers_and_errors_are_rows(tmp_path, on_the_cpu, monkeypatch):
     ]  # fmt: skip
     page = evaluations.page([made])
     assert "- bmv, rmat6: wrong answer" in page and "- bmm, grid2d_9: ZeroDivisionError" in page
+    later = made | {"time": "2999", "rows": [row for row in made["rows"] if row["right"]]}
+    page = evaluations.page([later, made])  # of each part the latest run
+    assert "rmat6: wrong answer" not in page and "ZeroDivisionError" in page and page.count("| grid2d_9 |") == 1
 
 
 def test_only_known_parts(capsys):
