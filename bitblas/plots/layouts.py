@@ -29,7 +29,7 @@ METHODS = ("auto", "stress", "forces", "spring", "spectral")
 STRESS_ROUNDS, FORCE_ROUNDS = 60, 120
 GRID = 256  # cells along each side of the grid of forces
 SHAPE = 1.3  # width of the picture by its height, if there are several components
-NEAR = np.float32(1e-9)  # smallest distance
+NEAR = 1e-9  # smallest distance
 
 
 def square_matrix(A: Matrix | Graph) -> tuple[Matrix, int, bool | None]:
