@@ -79,6 +79,7 @@ FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
 IN_PLACE = Refusal("`copy=False`", lambda given: not given["copy"])
+NODE_WEIGHTS = _not_none("weight", "weights of nodes")
 WRITTEN = _not_none("attr", "`attr`")
 
 OTHER_FLOW = Refusal("a custom `flow_func`", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
@@ -134,7 +135,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths", HEAVY, "diameter radius center periphery", WEIGHT),
     ("operators", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("community", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
-    ("community", HEAVY, "max_flow_min_cost", MULTIGRAPH),
+    ("community", HEAVY, "max_flow_min_cost network_simplex", MULTIGRAPH),
+    ("community", HEAVY, "min_weighted_dominating_set", NODE_WEIGHTS),
     ("community", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("community", SCAN, "is_negatively_weighted", ONE_EDGE),
     ("centrality", HEAVY, "hits"),
@@ -152,6 +154,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths", ROUTE, "shortest_path_length", WEIGHT),
     ("shortest_paths", SEARCH, "all_shortest_paths", WEIGHT),
+    ("shortest_paths", HEAVY, "shortest_simple_paths", WEIGHT, MULTIGRAPH),
     ("shortest_paths", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
     ("shortest_paths", HEAVY, "single_source_shortest_path single_target_shortest_path"),
     ("shortest_paths", HEAVY, "all_pairs_shortest_path"),
@@ -192,6 +195,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),
+    (OWN, HEAVY, "min_cost_flow min_cost_flow_cost", MULTIGRAPH),
     (OWN, LITTLE, "is_matching is_maximal_matching is_perfect_matching"),
     (OWN, LITTLE, "density is_bipartite_node_set bipartite_degree_centrality group_degree_centrality"),
     (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path"),

@@ -3,6 +3,9 @@ with. They share nothing with bitblas."""
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,20 +141,42 @@ def dependencies(ptr: Any, col: Any, source: int, score: Any) -> None:
 
 
 @njit(cache=True)
-def triangles(ptr: Any, col: Any) -> int:
-    """The number of triangles of a graph with edges in both directions, columns ascending, by merging of lists."""
-    total = 0
-    for u in range(len(ptr) - 1):
+def _upward(ptr: Any, col: Any) -> Any:
+    """The edges from the lower to the higher degree: row pointers and columns, ascending."""
+    n = len(ptr) - 1
+    out, to = np.zeros(n + 1, np.int64), np.empty(len(col) // 2, np.int64)
+    for u in range(n):
+        last = out[u]
         for e in range(ptr[u], ptr[u + 1]):
-            v = col[e]
-            if v > u:
-                break
-            i, j = ptr[u], ptr[v]
-            while i < ptr[u + 1] and j < ptr[v + 1] and col[i] < v and col[j] < v:
-                if col[i] == col[j]:
-                    total += 1
-                i, j = i + (col[i] <= col[j]), j + (col[j] <= col[i])
+            v, more = col[e], (ptr[col[e] + 1] - ptr[col[e]]) - (ptr[u + 1] - ptr[u])
+            if more > 0 or (more == 0 and v > u):
+                to[last] = v
+                last += 1
+        out[u + 1] = last
+    return out, to
+
+
+@njit(cache=True, nogil=True)
+def _merged(out: Any, to: Any, first: int, stop: int) -> int:
+    """The common columns of both ends of the edges of some rows."""
+    total = 0
+    for u in range(first, stop):
+        for e in range(out[u], out[u + 1]):
+            i, j = out[u], out[to[e]]
+            while i < out[u + 1] and j < out[to[e] + 1]:
+                x, y = to[i], to[j]
+                total += x == y
+                i, j = i + (x <= y), j + (y <= x)
     return total
+
+
+def triangles(ptr: Any, col: Any) -> int:
+    """The number of triangles of a graph with edges in both directions, columns ascending: the lists of both ends of
+    each edge are merged, by threads."""
+    out, to = _upward(ptr, col)
+    bounds = np.linspace(0, len(ptr) - 1, 257).astype(int).tolist()
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return sum(pool.map(lambda ends: int(_merged(out, to, *ends)), pairwise(bounds)))
 
 
 @njit(cache=True)

@@ -370,10 +370,11 @@ class _Product(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             for_x = _multiply(of, G, winners)[0]
         if X is not None:
-            array = lambda x: None if x is None else _array(of.A.device, "X", x)
+            array = lambda x: _array(of.A.device, "X", x)
+            won = None if winners is None else array(winners)
             with _on_stream(of.A.device, G), of.A.device.guard:
                 product = of._replace(transposed=not of.transposed)
-                found = operations.dense_spmm.entry_products(product, Lines(array(G), array(winners)), array(X))
+                found = operations.dense_spmm.entry_products(product, Lines(array(G), won), array(X))
                 for_values = _tensor(found)
         return for_x, for_values, None, None
 

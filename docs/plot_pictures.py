@@ -17,7 +17,7 @@ import bitblas as gb
 from bitblas import compare, plots
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
-DPI, COLORS = 75, 96  # of pictures with pixels
+WIDTH, COLORS = 760, 200  # of pictures with pixels
 CALLS = [
     ("core", "plan", 3), ("core", "operations", 8), ("plan", "formats", 2), ("operations", "formats", 5),
     ("operations", "kernels", 9), ("formats", "kernels", 4), ("kernels", "device", 6), ("loop", "plan", 1),
@@ -55,18 +55,22 @@ def calls(dark: bool) -> Figure:
     )  # fmt: skip
 
 
+def save_small(figure: Figure, path: Path) -> None:
+    """Write a picture with pixels, scaled down, with a palette."""
+    pixels = BytesIO()
+    plots.save(figure, pixels)
+    image = Image.open(pixels).convert("RGB")
+    image = image.resize((WIDTH, image.height * WIDTH // image.width), Image.Resampling.LANCZOS)
+    image.quantize(COLORS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
+
+
 def main() -> None:
     with gb.config.set(device="cpu"):
         for draw, kind in ((roads, "png"), (communities, "png"), (calls, "svg")):
             for dark in (False, True):
                 figure, path = draw(dark), PICTURES / f"plot-{draw.__name__}-{'dark' if dark else 'light'}.{kind}"
                 if kind == "png":
-                    figure.set_dpi(DPI)
-                    pixels = BytesIO()
-                    plots.save(figure, pixels)
-                    Image.open(pixels).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(
-                        path, optimize=True
-                    )
+                    save_small(figure, path)
                 else:
                     plots.save(figure, path)
                 print(path.relative_to(PICTURES.parents[1]), path.stat().st_size)

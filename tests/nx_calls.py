@@ -106,6 +106,7 @@ CALLS = {
     "max_flow_min_cost": lambda c: [c(*c.at(0, 5), capacity="weight"),
         c(*c.at(2, 1), capacity="weight", weight="nothing"), c(*c.at(1, 1), capacity="weight"),
         c("nowhere", c.one(1)), c(*c.at(0, 5))],
+    "shortest_simple_paths": lambda c: [c(*c.at(1, 1)), c("nowhere", c.one(1)), c(c.one(1), "nowhere", "weight")],
     **dict.fromkeys(["maximum_flow", "maximum_flow_value", "minimum_cut", "minimum_cut_value"],
         lambda c: [*PAIR(c), c(*c.at(2, 5), capacity="weight"), c(*c.at(1, 5), flow_func=len)]),
     **dict.fromkeys(["single_source_dijkstra", "single_source_bellman_ford"], lambda c: [*SOURCE(c), *PAIR(c)]),

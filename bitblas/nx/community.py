@@ -170,6 +170,10 @@ def is_dominating_set(G: Graph, nbunch: Nodes) -> bool:
     return bool(near.all())
 
 
+def min_weighted_dominating_set(G: Graph, weight: str | None = None) -> set[Node]:
+    return set(G.nodes_at(entries(algorithms.dominating_set(G.structure))[0]))
+
+
 # ---- networkx.algorithms.flow.maxflow: maximum flow and minimum cut.
 
 WHOLE = 2.0**53  # integers up to here are exact floats
@@ -234,6 +238,43 @@ def max_flow_min_cost(
         return _flow_by_node(G, algorithms.minimum_cost_flow(A, G.matrix(weight, default=0), source, sink)[2])
     except InvalidValue as error:
         raise Refused(str(error)) from None
+
+
+def network_simplex(
+    G: Graph, demand: str = "demand", capacity: str = "capacity", weight: str = "weight"
+) -> tuple[Number, dict[Node, Scores]]:
+    """The cheapest flow that satisfies all demands: the cheapest maximum flow from a new node, with an edge to each
+    node that supplies, to another one, with an edge from each node that demands."""
+    n = len(G)
+    if not n:
+        raise nx.NetworkXError("graph has no nodes")
+    demands = np.array([0 if G.node_data is None else G.node_data[k].get(demand, 0) for k in range(n)])
+    costs, room = G.values_of(weight, 0), G.values_of(capacity, np.inf)
+    if demands.dtype.kind not in "iu" or costs.dtype.kind not in "iu" or not (room == np.floor(room)).all():
+        raise Refused("demands, capacities or weights that are not integers")
+    if (costs < 0).any() or not (room >= 0).all() or (room[room < np.inf] >= WHOLE).any():
+        raise Refused("negative weights, capacities below 0 or of 2^53 and more, NaN")
+    if int(demands.sum()):
+        raise nx.NetworkXUnfeasible("total node demand is not zero")
+    total = int(demands.clip(0).sum())
+    rows, cols, each = entries(G.matrix(capacity, default=np.inf))
+    gives, takes = np.flatnonzero(demands < 0), np.flatnonzero(demands > 0)
+    # costs are 0 or more, so no edge needs more than everything that is supplied
+    A = gb.Matrix.from_coo(
+        np.concatenate([rows.astype(np.int64), np.full(len(gives), n), takes]),
+        np.concatenate([cols.astype(np.int64), gives, np.full(len(takes), n + 1)]),
+        np.concatenate([np.minimum(each, total).astype(np.int64), -demands[gives], demands[takes]]),
+        nrows=n + 2, ncols=n + 2,
+    )  # fmt: skip
+    K = G.matrix(weight, default=0).dup()
+    K.resize(n + 2, n + 2)
+    try:
+        value, cost, F = algorithms.minimum_cost_flow(A, K, n, n + 1)
+    except InvalidValue as error:
+        raise Refused(str(error)) from None
+    if value < total:
+        raise nx.NetworkXUnfeasible("no flow satisfies all node demands")
+    return cost, _flow_by_node(G, F[:n, :n].new())
 
 
 def maximum_flow_value(

@@ -316,6 +316,45 @@ def all_shortest_paths(
     return (G.nodes_at(part) for part in parts)
 
 
+def shortest_simple_paths(G: Graph, source: Node, target: Node, weight: str | None = None) -> Iterator[list[Node]]:
+    """All paths without repeated nodes, shortest first: found in batches that grow. The first search is at the call."""
+    s, t = (
+        require_node(G, node, f"{kind} node {node} not in graph", nx.NodeNotFound)
+        for node, kind in ((source, "source"), (target, "target"))
+    )
+    A = G.structure if weight is None else distance_weights(G, weight)
+    first = _simple_paths(A, s, t, 1)
+    if not first:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+
+    def found() -> Iterator[list[Node]]:
+        paths, count, seen = first, 1, set[tuple[int, ...]]()
+        while True:
+            for path in paths:  # which of equally long ones are among the first may differ between batches
+                if path not in seen:
+                    seen.add(path)
+                    yield G.nodes_at(np.array(path))
+            if len(paths) < count:
+                return
+            count *= BATCHES
+            paths = _simple_paths(A, s, t, count)
+
+    return found()
+
+
+BATCHES = 6  # each batch of simple paths has so many times as many as the one before it
+
+
+def _simple_paths(A: gb.Matrix, source: int, target: int, count: int) -> list[tuple[int, ...]]:
+    """The `count` shortest simple paths. Refused for lengths that are not exact."""
+    try:
+        rows, _, vertices = entries(algorithms.k_shortest_paths(A, source, target, count)[0])
+    except gb.exceptions.InvalidValue as error:
+        raise Refused(str(error)) from None
+    parts = np.split(vertices, np.flatnonzero(np.diff(rows)) + 1) if len(rows) else []
+    return [tuple(part.tolist()) for part in parts]
+
+
 def average_shortest_path_length(G: Graph, weight: str | None = None, method: str | None = None) -> float:
     n = len(G)
     if method not in (None, "unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):

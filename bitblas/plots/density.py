@@ -93,5 +93,5 @@ def rasterize(lines: Lines, low: np.ndarray, high: np.ndarray) -> Raster:
 
 def draw(axes: Axes, raster: Raster, colors: np.ndarray) -> None:
     """Show a raster with these colors, tall x wide x 3."""
-    image = np.dstack([np.clip(colors, 0, 1), raster.opacity()])
+    image = np.clip(np.dstack([colors, raster.opacity()]), 0, 1)  # rounding
     axes.imshow(image, extent=raster.extent, origin="lower", interpolation="nearest", aspect="equal", zorder=1)

@@ -29,7 +29,7 @@ METHODS = ("auto", "stress", "forces", "spring", "spectral")
 STRESS_ROUNDS, FORCE_ROUNDS = 60, 120
 GRID = 256  # cells along each side of the grid of forces
 SHAPE = 1.3  # width of the picture by its height, if there are several components
-NEAR = np.float32(1e-9)  # smallest distance
+NEAR = 1e-9  # smallest distance
 
 
 def square_matrix(A: Matrix | Graph) -> tuple[Matrix, int, bool | None]:
@@ -293,7 +293,7 @@ def _forces(rows: np.ndarray, cols: np.ndarray, x: np.ndarray) -> np.ndarray:
         force -= mass[:, None] * center / np.maximum(np.linalg.norm(center, axis=1, keepdims=True), NEAR)
         swing = np.linalg.norm(force - last, axis=1)
         traction = np.linalg.norm(force + last, axis=1) / 2
-        most = float((mass * traction).sum() / max(float((mass * swing).sum()), NEAR))
+        most = float((mass * traction).sum()) / max(float((mass * swing).sum()), 1e-300)
         speed = min(most, 1.5 * speed)
         x = x + force * (0.1 * speed / (1 + speed * np.sqrt(swing)))[:, None] * 10 / (1 + np.sqrt(mass))[:, None]
         last = force

@@ -36,9 +36,7 @@ def spy(
     """
     theme = theme_of(dark)
     require_matplotlib()
-    if not isinstance(A, Matrix):
-        hint = ". Hint: graph.matrix" if hasattr(A, "matrix") else ""
-        raise TypeError(f"A: expected a Matrix, got {type(A).__name__}{hint}")
+    _check_matrix(A)
     if tile is None:
         tile = format_of(A.format).tile or DEFAULT_TILE
     if tile not in TILES:
@@ -72,6 +70,12 @@ def spy(
     set_title(tiled, f"How full the {tile} x {tile} tiles are", theme, 11)
     _bars(bars, fill, tile, theme)
     return figure
+
+
+def _check_matrix(A: object) -> None:
+    if not isinstance(A, Matrix):
+        hint = ". Hint: graph.matrix" if hasattr(A, "matrix") else ""
+        raise TypeError(f"A: expected a Matrix, got {type(A).__name__}{hint}")
 
 
 def tiles_of(rows: np.ndarray, cols: np.ndarray, ncols: int, tile: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
