@@ -38,7 +38,7 @@ RECORDED := .cache/variants.pickle
 RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
-SITE_VENV ?= .venv-site
+SITE_VENV := .cache/site
 SITE_ENV := $(SITE_VENV)/.stamp-site
 SITE_PY := $(SITE_VENV)/bin/python
 ifeq ($(origin PY),undefined)
@@ -194,5 +194,5 @@ $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(SITE_VENV) build dist site *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bitblas semirings tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

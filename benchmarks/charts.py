@@ -49,29 +49,46 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> Any:
     """One algorithm: a row for each graph, a dot for each library at its milliseconds, on a log scale."""
     sides = sorted({who for row in rows.values() for who in row}, key=list(HUES).index)
     height = 0.75 + 0.36 * len(rows)
-    drawing = _figure(7.2, height)
+    drawing = _figure(5.4, height)
     drawing.set_layout_engine("none")
-    axes = drawing.add_axes((0.21, 0.3 / height, 0.75, 0.36 * len(rows) / height))
+    axes = drawing.add_axes((0.33, 0.3 / height, 0.62, 0.36 * len(rows) / height))
     for k, row in enumerate(rows.values()):
         axes.plot([min(row.values()), max(row.values())], [k, k], color=INK, linewidth=1, alpha=0.5, zorder=1)
         for who, ms in sorted(row.items(), key=lambda item: item[0] == OURS):
             axes.scatter([ms], [k], s=95 if who == OURS else 55, color=HUES[who], zorder=3 if who == OURS else 2)
-        axes.annotate(duration(row[OURS]), (row[OURS], k), (0, 7), textcoords="offset points", ha="center",
-                      fontsize=9, color=HUES[OURS])  # fmt: skip
+        axes.annotate(
+            duration(row[OURS]),
+            (row[OURS], k),
+            (0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+            color=HUES[OURS],
+        )
     axes.set_xscale("log")
     axes.set_ylim(len(rows) - 0.6, -0.9)
-    axes.set_yticks(range(len(rows)), list(rows), fontsize=11, color=INK)
+    axes.set_yticks(range(len(rows)), list(rows), fontsize=10, color=INK)
     low, high = axes.get_xlim()
-    ticks = [10.0**k for k in range(-3, 7) if low <= 10.0**k <= high]
+    steps = (1,) if high > 30 * low else (1, 2, 5)
+    ticks = [step * 10.0**k for k in range(-3, 7) for step in steps if low <= step * 10.0**k <= high]
+    ticks = ticks if len(ticks) < 6 else ticks[::2]
     axes.set_xticks(ticks, [duration(x) for x in ticks], fontsize=10, color=INK)
     axes.minorticks_off()
     axes.grid(axis="x", color=INK, alpha=0.25)
     axes.set_axisbelow(True)
     legend = drawing.legend(
         handles=[axes.scatter([], [], s=60, color=HUES[who], label=who.partition(",")[0]) for who in sides],
-        loc="upper left", bbox_to_anchor=(0.0, 1 - 0.06 / height), ncols=len(sides), frameon=False, fontsize=11,
-        handletextpad=0.1, columnspacing=1.0, borderaxespad=0.0, borderpad=0.0,
-    )  # fmt: skip
+        loc="upper left",
+        bbox_to_anchor=(0.0, 1 - 0.06 / height),
+        ncols=len(sides),
+        frameon=False,
+        fontsize=10,
+        handlelength=1.0,
+        handletextpad=0.2,
+        columnspacing=0.8,
+        borderaxespad=0.0,
+        borderpad=0.0,
+    )
     for text, who in zip(legend.get_texts(), sides):
         text.set_color(HUES[who])
     _bare(axes, INK)
@@ -93,9 +110,15 @@ def bars(rows: Mapping[str, Mapping[str, float]], sides: Sequence[str], scheme: 
             at += 1
             ours = who == OURS
             axes.barh([at], [row[who] - least], left=least, height=0.78, color=HUES[OURS] if ours else MINOR[scheme])
-            axes.text(row[who] * 1.15, at + 0.03, f"{duration(row[who])}{SPACE}{who}", fontsize=15, va="center",
-                      color=HUES[OURS] if ours and scheme == "light" else "#2dd4bf" if ours else ink,
-                      fontweight="bold" if ours else "normal")  # fmt: skip
+            axes.text(
+                row[who] * 1.15,
+                at + 0.03,
+                f"{duration(row[who])}{SPACE}{who}",
+                fontsize=15,
+                va="center",
+                color=HUES[OURS] if ours and scheme == "light" else "#2dd4bf" if ours else ink,
+                fontweight="bold" if ours else "normal",
+            )
         at += 1.35
     axes.set_xscale("log")
     most = max(ms for row in rows.values() for ms in row.values())
@@ -116,8 +139,15 @@ def sizes(bytes_of: Mapping[str, float], scheme: str) -> Any:
     for k, (name, size) in enumerate(bytes_of.items()):
         ours = name.startswith(OURS)
         axes.barh([k], [size], height=0.78, color=HUES[OURS] if ours else MINOR[scheme])
-        axes.text(size + 0.12, k + 0.03, f"{size:.1f}{SPACE}{name}", fontsize=15, va="center", color=ink,
-                  fontweight="bold" if ours else "normal")  # fmt: skip
+        axes.text(
+            size + 0.12,
+            k + 0.03,
+            f"{size:.1f}{SPACE}{name}",
+            fontsize=15,
+            va="center",
+            color=ink,
+            fontweight="bold" if ours else "normal",
+        )
     axes.set_xlim(0, 2.1 * max(bytes_of.values()))
     axes.set_ylim(len(bytes_of) - 0.5, -0.5)
     axes.set_xticks([])

@@ -48,18 +48,36 @@ def leiden(
 ) -> Any:
     """Cluster the cells of an AnnData object by Leiden's algorithm, as `scanpy.tl.leiden(adata)` does.
 
+    Parameters
+    ----------
+    device : optional
+        "cpu", "cuda"; None: that of the configuration.
+
+    Returns
+    -------
+    AnnData or None
+        With copy, a changed copy of adata.
+
+    Raises
+    ------
+    ValueError
+        No neighbours, obsp and neighbors_key together, directed, partition_type, categories.
+    InvalidValue
+        adjacency not symmetric, weights below 0.
+    DimensionMismatch
+    ImportError
+        Without pandas.
+
+    Notes
+    -----
     The parameters are those of scanpy, so that a call changes by its import; the graph is
-    `adata.obsp["connectivities"]`, as `pp.neighbors` stores it. The same random_state gives the same clusters, on CPU
-    and GPU. n_iterations and flavor are accepted and have no effect: a level ends if a round gains less than `tol` in
-    modularity. device: "cpu", "cuda"; None: that of the configuration.
+    `adata.obsp["connectivities"]`, as `pp.neighbors` stores it. The same random_state gives the same
+    clusters, on CPU and GPU. n_iterations and flavor are accepted and have no effect: a level ends if a
+    round gains less than `tol` in modularity.
 
     Sets `adata.obs[key_added]`, a pandas Categorical of "0", "1", .. (the largest cluster first), and
-    `adata.uns[key_added]`: params, and modularity. With restrict_to, (key of obs, categories), only these cells are
-    clustered, and `obs[key_added + "_R"]` has the others' categories unchanged. Returns None, or with copy a changed
-    copy of adata.
-
-    Raises ValueError (no neighbours, obsp and neighbors_key together, directed, partition_type, categories),
-    InvalidValue (adjacency not symmetric, weights below 0), DimensionMismatch, ImportError without pandas.
+    `adata.uns[key_added]`: params, and modularity. With restrict_to, (key of obs, categories), only
+    these cells are clustered, and `obs[key_added + "_R"]` has the others' categories unchanged.
     """
     if directed:
         raise ValueError(

@@ -31,6 +31,8 @@ def test_pythons_are_the_same_everywhere():
         tried = re.search(r"matrix: .*", text(f".github/workflows/{name}.yml"))[0]
         assert re.findall(r'"(3\.\d+)"', tried) == pythons
     assert text("conda/meta.yaml").count(f"python >={low},<{high}") == 2
+    tried = re.search(r"PYTHONS = \((.*)\)", text(".ci/try_dist.py"))[1]
+    assert re.findall(r'"(3\.\d+)"', tried) == said
     numbers = re.findall(r'^    "(numpy|scipy|numba)>=([\d.]+)"', text("pyproject.toml"), re.M)
     assert len(numbers) == 3
     assert {text("conda/meta.yaml").count(f"- {name} >={least}\n") for name, least in numbers} == {2}
@@ -52,6 +54,14 @@ def test_files_that_are_named_are_there():
     for name in re.findall(r"tests/test_\w+\.py", text("CONTRIBUTING.md")):
         assert (ROOT / name).exists(), name
     assert (ROOT / "bitblas" / "py.typed").exists() and '"py.typed"' in text("pyproject.toml")
+
+
+def test_an_editable_install_is_a_plain_path():
+    """setuptools writes a .pth file, and no finder that type checkers cannot follow, if the packages are below one
+    folder that is named; the authors are those of the citation."""
+    assert 'package-dir = {"" = "."}' in text("pyproject.toml")
+    author = re.search(r'authors = \[\{name = "(.*)"\}\]', text("pyproject.toml"))[1]
+    assert f"authors:\n  - name: {author}\n" in text("CITATION.cff")
 
 
 def test_yaml_is_yaml():

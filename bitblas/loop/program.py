@@ -153,25 +153,44 @@ class Program:
     """Program(body, while_=v): run body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is
     true; any of a tuple of Vectors has entries).
 
-    body: a function of the round number (INT64: an int, or a Scalar with a value on the device only), whose
-    statements write Vectors and Scalars that were created before, on one device. On a GPU it is called once and its
-    statements are repeated, so Python's `if` and `while` inside do not depend on entries. On the CPU it is called for
-    some rounds, and once more for all remaining ones; a body that reads entries on the host is called for every round.
-    limit: int >= 0, the maximum number of rounds. begin: a function without arguments, whose statements run once before
-    the first round (and before `while_` is first evaluated); its result, None or a tuple, is passed to body and end as
-    further arguments. end: a function whose statements run once after the last round. Both are captured with the body.
+    Parameters
+    ----------
+    body
+        A function of the round number (INT64: an int, or a Scalar with a value on the device only),
+        whose statements write Vectors and Scalars that were created before, on one device. On a GPU it
+        is called once and its statements are repeated, so Python's `if` and `while` inside do not
+        depend on entries. On the CPU it is called for some rounds, and once more for all remaining
+        ones; a body that reads entries on the host is called for every round.
+    limit : int, optional
+        >= 0, the maximum number of rounds.
+    begin : optional
+        A function without arguments, whose statements run once before the first round (and before
+        `while_` is first evaluated); its result, None or a tuple, is passed to body and end as further
+        arguments.
+    end : optional
+        A function whose statements run once after the last round. Both are captured with the body.
+    fixpoint : optional
+        Only the final contents of vectors matter, when nothing changes any more; neither the number of
+        rounds nor the values of Scalars do. A GPU may then relax edges in another order than the body
+        (docs/loops.md).
 
-    fixpoint: only the final contents of vectors matter, when nothing changes any more; neither the number of rounds nor
-    the values of Scalars do. A GPU may then relax edges in another order than the body (docs/loops.md).
+    Raises
+    ------
+    TypeError
+        body, begin, end, while_.
+    InvalidValue
+        limit.
 
+    Notes
+    -----
     `run()` returns the number of rounds; inside a body, where the program becomes a nested loop, None on a GPU. The
     first run on a GPU captures; later runs cost one launch. If a matrix has changed since, the program is captured
     again. `explain()` lists the kernels of a round.
 
-    Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
-    cannot run in a loop on the device; the message names it), DeviceError. IndexOutOfBound, TypeError: an index vector
-    was out of range, or had missing entries; where rounds run without Python this is raised after the loop has ended,
-    and vectors and scalars are as before these rounds.
+    The first run raises CaptureError (a statement that cannot run in a loop on the device; the message
+    names it) or DeviceError. IndexOutOfBound, TypeError: an index vector was out of range, or had missing
+    entries; where rounds run without Python this is raised after the loop has ended, and
+    vectors and scalars are as before these rounds.
     """
 
     def __init__(
@@ -207,9 +226,21 @@ class Program:
         """Return self, which from now on saves `while_` and the Vectors and Scalars of `state` into the folder `path`
         after every `every` rounds. A run that finds such a checkpoint resumes from it; one that ends deletes it.
 
-        state: everything that the body reads and writes. Such a program runs as a plain loop. Raises InvalidValue
-        (every, a program with `begin`), TypeError (state); its runs also OSError, InvalidValue (checkpoint of another
-        program).
+        Parameters
+        ----------
+        state : optional
+            Everything that the body reads and writes. Such a program runs as a plain loop.
+
+        Raises
+        ------
+        InvalidValue
+            every, a program with `begin`.
+        TypeError
+            state.
+
+        Notes
+        -----
+        Its runs also raise OSError, InvalidValue (checkpoint of another program).
         """
         from .checkpoint import Checkpoint
 
@@ -220,8 +251,13 @@ class Program:
         return self
 
     def run(self, *, plain: bool = False) -> Any:
-        """Run rounds until the condition fails or the limit is reached; return their number. plain: statement by
-        statement, nested loops too, as for a body that cannot be captured."""
+        """Run rounds until the condition fails or the limit is reached; return their number.
+
+        Parameters
+        ----------
+        plain : optional
+            Statement by statement, nested loops too, as for a body that cannot be captured.
+        """
         if state.recorder is not None:
             if self._checkpoint is not None:
                 state.recorder.refuse("a program with a checkpoint")
@@ -334,6 +370,13 @@ def repeat(body: Callable[[Any], object], *, while_: Any, limit: int | None = No
     """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); return the rounds
     run.
 
-    The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once. limit: maximum rounds.
+    Parameters
+    ----------
+    limit : optional
+        Maximum rounds.
+
+    Notes
+    -----
+    The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once.
     """
     return Program(body, while_=while_, limit=limit).run()
