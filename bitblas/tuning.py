@@ -1358,6 +1358,9 @@ TABLE: dict[str, Threshold] = {
         "seconds",
         "The sleep between two polls of a rank that waits.",
     ),
+    "group.claims": Threshold(
+        100, "lines", "Ranks that send nothing compare their calls after so many lines at the latest."
+    ),
     "group.signatures": Threshold(
         1000,
         "signatures",
