@@ -169,7 +169,9 @@ class Worker:
         al, sources = self.gb.algorithms, self.sources(16)
 
         def all_of_them(_):
-            return [al.bfs_levels(self.A, source) for source in sources][-1]
+            for source in sources:
+                levels = al.bfs_levels(self.A, source)
+            return levels
 
         total = lambda v: int(v.reduce("plus").new().value)
         self.measure(program, all_of_them, total, 3, 16, al.bfs_levels, ("", "partitioned"))

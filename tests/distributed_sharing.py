@@ -122,6 +122,15 @@ def faults(g):
         work_sharing.RankWork.part = total
         assert isinstance(found, gb.exceptions.IndexOutOfBound) and not g.broken, found
         assert g.rank == 0 or "found by rank 0" in str(found), found
+        g.choice = "replicated"  # nothing is sent, and ranks compare arguments before the next exchange
+        before, v = g.sent, al.bfs_levels(y.A, g.rank)
+        assert g.sent == before and v.shares.size == N
+        assert_refused(
+            DistributedError, lambda: y.A.nvals + g.allreduce(np.array([1])), said="bfs_levels: argument source"
+        )
+        assert_refused(gb.exceptions.IndexOutOfBound, lambda: al.bfs_levels(y.A, N))
+        assert same(al.bfs_levels(y.A, 3).gathered(), al.bfs_levels(operands(gb).A, 3)) and not g.broken
+        g.choice = ""
     assert _loops.shared_work() is _loops.ALL
     assert al.levels_from_each(y.A, SOURCES).nvals and g.allreduce(np.array([1]))[0] == g.size
 

@@ -26,6 +26,9 @@ def test_measured_cases_are_planned_right(ranks):
     for scale in (16, 20, 25):
         assert choose(kron(scale, ranks), "search").choice == "replicated"
         assert choose(kron(scale, ranks), "components").choice == "replicated"
+    if ranks == 2:  # measured: 4.2 and 4.3 ms, 9.4 and 8.6; components 11.8 and 14.4, 32.4 and 34.6
+        assert [choose(kron(scale), "search").choice for scale in (26, 27)] == ["replicated", "partitioned"]
+        assert {choose(kron(scale), "components").choice for scale in (26, 27)} == {"replicated"}
     for side in (64, 2048):
         for kind in ("search", "components"):
             found = choose(mesh(side, ranks), kind)

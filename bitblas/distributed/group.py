@@ -84,6 +84,8 @@ class Group(ABC):
         self.sent, self.seconds, self.captures, self.lists, self.choice = 0, 0.0, False, False, ""
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
         self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
+        self.claims: list[str] = []  # of this rank about its last calls, which ranks will compare (work_sharing.py)
+        self.before: Callable[[], None] | None = None  # runs before the next collective
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
@@ -305,6 +307,8 @@ class Group(ABC):
             raise DistributedError(f"{self.broken} (the group has been broken since then)")
         if recording.threads and recording.recorder is not None:  # symbolic execution, maybe on this rank only
             raise OnHost
+        if self.before is not None:
+            self.before()
         if self.debug:
             self.agree(about or f"{self._text()}: {call} of {', '.join(map(str, how))}")
         self._call = call, how, about

@@ -289,7 +289,7 @@ def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None 
     if (matrix := getattr(expr, "_matrix", None)) is not None:
         choice = "a single rank" if ranks == 1 else work_sharing.plan(matrix, algorithm)
         name = "an algorithm" if algorithm is None else algorithm.__name__
-        return f"{name}({matrix.name}) on {ranks} ranks: {choice}"
+        return f"{name}({matrix.name}) on {ranks} rank{'s' * (ranks > 1)}: {choice}"
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -120,21 +121,22 @@ def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...]
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
         call = _on_one_device(program, A, args, options)
-        copy, names, digests = whole(A), *digest_arguments(program, args, options)
+        copy, passed = whole(A), digest_arguments(program, args, options)
         try:
             result = call(copy)
         except Exception as error:
-            agree(program, names, digests, error)
+            agree(program, passed, error)
             raise
-        agree(program, names, digests, None, result)
-        return _distribute(result, ANY_RESULT not in _answers(program))
+        same = ANY_RESULT not in _answers(program)
+        agree(program, passed, None, result, later=same)
+        return _distribute(result, same)
 
 
 def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Each rank runs its part of the independent work."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
-        agree(program, *digest_arguments(program, args, options))
+        agree(program, digest_arguments(program, args, options))
         call = _on_one_device(program, A, args, options)
         copy, work = whole(A), RankWork(program.__name__)
         try:
@@ -144,7 +146,7 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
             work.meet(error)
             raise
         work.meet()
-        agree(program, [], [], None, result)
+        agree(program, result=result)
         return _distribute(result, True)
 
 
@@ -164,26 +166,41 @@ def _parameters(program: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def agree(
-    program: Callable[..., Any], names: list[str], digests: list[int], error: Exception | None = None, result: Any = 0
+    program: Callable[..., Any],
+    passed: tuple[list[str], list[int]] = ([], []),
+    error: Exception | None = None,
+    result: Any = 0,
+    *,
+    later: bool = False,
 ) -> None:
     """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results have one
-    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise."""
-    group, kind = current(), _describe_type(result)
-    mine = [FAILED if error else 0, zlib.crc32(kind.encode()), *digests]
-    numbers = group.gather_host(np.array(mine, np.int64), CONFIRM)
-    group.raise_remote_failures(program.__name__, numbers[:, 0], error, alike=True)
+    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise.
+    later: if nothing is sent, the exchange takes place before the next one, so that no rank waits for another."""
+    group, name = current(), program.__name__
+    group.claims += [f"{name}: argument {key}: {digest}" for key, digest in zip(*passed)]
+    group.claims.append(f"{name}: the result: {_describe_type(result)}")
+    if later and len(group.claims) < tuning.count("group.claims"):
+        group.before = lambda: _compare(name)
+    else:
+        _compare(name, error)
+
+
+def _compare(name: str, error: Exception | None = None) -> None:
+    """Compare the claims of all ranks."""
+    group = current()
+    group.before, text = None, "\n".join(group.claims)
+    group.claims.clear()
+    numbers = group.gather_host(np.array([FAILED if error else 0, zlib.crc32(text.encode())], np.int64), CONFIRM)
+    group.raise_remote_failures(name, numbers[:, 0], error, alike=True)
     if error is not None or (numbers == numbers[0]).all():
         return
-    for k, name in enumerate(names):
-        if (other := np.flatnonzero(numbers[:, k + 2] != numbers[0, k + 2])).size:
-            raise DistributedError(
-                f"{program.__name__}: argument {name}: expected the same on all ranks, got another one on rank "
-                f"{other[0]} than on rank 0. Hint: ranks share the work themselves; draw random arguments with one seed"
-            )
-    kinds = group.texts(kind, CONFIRM)
-    rank = int((numbers[:, 1] != numbers[0, 1]).argmax())
+    texts = group.texts(text, CONFIRM)
+    rank = next(k for k, other in enumerate(texts) if other != texts[0])
+    pairs = zip_longest(texts[0].split("\n"), texts[rank].split("\n"), fillvalue="another call: ")
+    claim = next(one for one, other in pairs if one != other).rpartition(": ")[0]
     raise DistributedError(
-        f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kinds[rank]} on rank {rank}"
+        f"{claim}: expected the same on all ranks, got another one on rank {rank} than on rank 0. Hint: ranks share "
+        "the work themselves; draw random arguments with one seed"
     )
 
 
@@ -302,12 +319,13 @@ def _distribute(result: Any, same: bool) -> Any:
             return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
         i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
         return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
-    if isinstance(result, Scalar) and not one:
+    if isinstance(result, Scalar) and not one and not same:
         return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
     if isinstance(result, (list, tuple)):
         parts = (_distribute(x, same) for x in result)
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    return _broadcast_value(result) if not one and isinstance(result, (bool, int, float, np.generic)) else result
+    sends = not one and not same and isinstance(result, (bool, int, float, np.generic))
+    return _broadcast_value(result) if sends else result
 
 
 def _describe_type(result: object) -> str:
