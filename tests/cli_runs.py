@@ -109,6 +109,7 @@ OTHERS = {
     "vertex-triangles --top 2": {"first": [1, 2], "triangles": [2, 2]},
     "edge-triangles": {"edges": 6},
     "transitivity": {"transitivity": 0.6},
+    "truss-numbers": {"edges": 6},
     "k-core --k 2": {"edges": 5},
     "bipartite": {"bipartite": "no", "sides": None},
     "walks --length 3 --starts 0,4": {"walks": 2, "steps": 3},

@@ -78,7 +78,7 @@ def number_edges(A: MatrixStore) -> EdgeNumbers:
     """Number the edges of a symmetric matrix. Raises OutOfMemory."""
     device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
     nvals = rows.nvals
-    device.foresee(f"edges of {nvals} entries", 48 * nvals)
+    device.foresee(f"edges of {nvals} entries", 32 * nvals)
     # Each edge once, from the lower to the higher degree
     col, row = rows.columns(0, nvals), numbers_of(rows.ptr, nvals, device)
     degree = rows.ptr[1:] - rows.ptr[:-1]

@@ -96,7 +96,7 @@ def triangles_per_vertex(A, *, gb=None):
     return gb.Vector.from_dense(closed // 2)
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 36), work="rows")
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 24), work="rows")
 def triangles_per_edge(A, *, gb=None):
     """The number of triangles that contain each edge of an undirected graph.
 

@@ -21,7 +21,7 @@ from .._algorithm import algorithm
 from .._parts import core_levels, has_peeling, induced_subgraph
 
 
-@algorithm(graph="undirected", answer="value per vertex", arrays=(36, 12))
+@algorithm(graph="undirected", answer="value per vertex", arrays=(8, 9))
 def core_numbers(A, *, gb=None):
     """The largest k for which each vertex is in the k-core.
 
@@ -67,7 +67,7 @@ def _peeling(A, gb):
     return {"body": body, "while_": d, "cores": core, "k": k}
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(36, 24))
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 24))
 def k_core(A, k, *, gb=None):
     """The k-core of an undirected graph, on the same vertices.
 

@@ -26,7 +26,7 @@ from .._algorithm import algorithm
 from .._parts import has_peeling, truss_edges, truss_levels
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 60))
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 24))
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, on the same vertices.
 
@@ -51,7 +51,7 @@ def k_truss(A, k, *, gb=None):
         C = S
 
 
-@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 60))
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 24))
 def truss_numbers(A, *, gb=None):
     """The truss number of each edge of an undirected graph: the largest k for which it is in the k-truss.
 

@@ -17,8 +17,7 @@ Check: SciPy's connected_components; NetworkX's condensation; no cycle is left.
 
 Tarjan: Depth-first search and linear graph algorithms. SIAM Journal on Computing 1(2), 1972.
 Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel. IPDPS workshops 2000.
-Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly connected components and related
-problems. IPDPS 2014.
+Slota, Rajamanickam, Madduri: BFS and coloring-based algorithms for strongly connected components. IPDPS 2014.
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
 Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
