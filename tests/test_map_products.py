@@ -162,6 +162,21 @@ def test_scores_own_keys_and_active_rows(device, hubs, dtype):
     assert d.to_host(found.own).tolist() == [total.get(r, {}).get(int(own[r]), 0) for r in range(n)]
 
 
+@pytest.mark.parametrize(("name", "dtype"), [("plus_pair", "INT64"), ("plus_first", "INT32"), ("plus_first", "FP64")])
+def test_rows_of_every_bin(device, name, dtype):
+    rng = np.random.default_rng(29)
+    n, kind = 8500, dtypes.lookup_dtype(dtype)
+    lengths = np.array([0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 512, 513, 2048, 2049, 4096, 4097, 8192, 8193])
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    cols = np.concatenate([np.sort(rng.choice(n, length, replace=False)) for length in lengths])
+    x = weights(dtype, len(rows), rng)
+    A = gb.Matrix.from_coo(rows, cols, x, kind, nrows=len(lengths), ncols=n)
+    key = rng.integers(-1, 2000, n).astype(np.int32)
+    exact = [1] * len(rows) if name == "plus_pair" else x.astype(np.float64).tolist()
+    found = maps.choose_key(A._stored, Keys(A.device.asarray(key), 2000), getattr(gb.semiring, name)[kind])
+    compare(found, choice(sums(rows, cols, exact, key), True), len(lengths), A.device)
+
+
 def test_of_the_transpose(device):
     rng = np.random.default_rng(17)
     n, m = 90, 130
@@ -259,6 +274,19 @@ def test_only_what_reads_entries_computes_them(device):
     assert C._store.pending
     assert C.to_dicts() == {0: {1: 5}, 1: {1: 4}} and not C._store.pending
     assert C.reduce_rowwise(gb.agg.ss.argmax).new().to_dict() == {0: 1, 1: 1}
+
+
+def test_entries_after_an_operator(device):
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [2, 3, 4], nrows=3, ncols=2)
+    L = gb.Matrix.from_coo([0, 1], [1, 1], 1, nrows=2, ncols=2)
+    product = lambda: A.mxm(L).new()
+    assert product().apply(gb.unary.ainv).new().to_dicts() == {0: {1: -5}, 1: {1: -4}}
+    assert product().apply(gb.binary.minus, left=1).new().to_dicts() == {0: {1: -4}, 1: {1: -3}}
+    assert product().apply(gb.indexunary.rowindex, 1).new().to_dicts() == {0: {1: 1}, 1: {1: 2}}
+    kept = product().select(gb.select.valuegt, 4).new()
+    assert kept._store.pending and kept.to_dicts() == {0: {1: 5}}
+    twice = product().apply(gb.unary.ainv).new().apply(gb.unary.abs).new()
+    assert twice.reduce_rowwise(gb.monoid.max).new().to_dict() == {0: 5, 1: 4}
 
 
 def test_what_is_not_a_map_is_stored(device):
