@@ -58,7 +58,7 @@ def _by_sorting(
     kernel(nvals, rows.nrows, rows.ptr, rows.col, group, count, shift, key)
     key.sort()
     sums: Array
-    if iso:
+    if isinstance(values, np.generic):
         starts = _starts(xp, key, nvals)
         pair = key[starts].astype(np.int64)
         sums = xp.diff(starts, append=nvals) * int(values)
