@@ -17,6 +17,7 @@ from bitblas import algorithms, compare, tuning
 
 HEADS = "| semiring | matrix, vector, result | product | algorithms |\n| --- | --- | --- | --- |"
 PRODUCT = re.compile(r"(mxv|vxm|mxm) (\S+): .* on \S+(?: of the transpose)?, (words|count|values)\b")
+REDUCED = re.compile(r".*: fused into the reduction .*; of (mxm) (\S+), (words|count|values)\b")  # not stored
 GRAPH = (48, 3)  # vertices, edges of each new one
 
 
@@ -59,7 +60,7 @@ def products() -> Iterator[tuple[Product, str]]:
             with gb.trace() as trace, algorithms.Watch():
                 program.call(side.matrix(program.form), 0, gb)
             for run in trace:
-                if found := PRODUCT.match(run.plan):
+                if found := PRODUCT.match(run.plan) or REDUCED.match(run.plan):
                     verb, semiring, kind = found.groups()
                     yield Product(semiring, scheme_of(verb, semiring, kind), verb == "mxm"), public_name(program)
 

@@ -597,17 +597,14 @@ LINE_SUMS = (("any_pair", "bool"), ("plus_second", "float64"), ("plus_times", "f
 
 def maps(name: str, dtype: str, key: str) -> None:
     """Products with a map that are reduced by row: rows of every bin, then hubs."""
-    n, typed = 400, getattr(gb.semiring, name)[dtype]
-    rows = np.concatenate([np.full(min(n, 1 << (i % 10)), i) for i in range(40)])
-    cols = np.concatenate([np.arange(min(n, 1 << (i % 10))) for i in range(40)])
-    A = gb.Matrix.from_coo(
-        rows, cols, values(generator("map", dtype), dtype, len(rows)), dtype, nrows=n, ncols=n, format=key
-    )
-    L = gb.Matrix.from_coo(
-        np.arange(n), np.arange(n) % 7, a_vector(dtype, size=n, full=True).to_dense(), nrows=n, ncols=7
-    )
+    n, typed = 8200, getattr(gb.semiring, name)[dtype]
+    lengths = 1, 3, 8, 16, 30, 60, 500, 2000, 4000, 8000
+    rows, cols = np.repeat(np.arange(len(lengths)), lengths), np.concatenate([np.arange(k) for k in lengths])
+    x, y = values(generator("map", dtype), dtype, len(rows)), a_vector(dtype, size=n, full=True).to_dense()
+    A = gb.Matrix.from_coo(rows, cols, x, dtype, nrows=n, ncols=n, format=key)
+    L = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 7, y, nrows=n, ncols=7)
     for row_entries in (8192, 48):
-        with tuning.override({"map.row_entries": row_entries, "map.part": 32, "map.slots": 64, "map.shares": 2}):
+        with tuning.override({"map.row_entries": row_entries, "map.shares": 2}):
             C = A.mxm(L, typed).new()
             C.reduce_rowwise(gb.agg.ss.argmax).new()
             C.select(gb.select.valuegt, 1).new().reduce_rowwise(gb.agg.count).new()

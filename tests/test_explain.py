@@ -483,7 +483,7 @@ def assert_runs_as_explained(ran, sources, call, mask, kernel):
         sources.clear()
         with gb.trace() as trace:
             made = expr.new(mask=where)
-            made.ndim == 2 and made.nvals  # a product with a map is computed when it is read
+            _ = made.nvals if made.ndim == 2 else None  # a product with a map is computed when it is read
         # but not of the pass that counts
         texts = [text for variant, text in sources if variant.entry in SOURCED and variant.constant("FILL", 1)]
         shown = [text in with_source.source for text in texts]

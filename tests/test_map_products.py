@@ -162,6 +162,21 @@ def test_scores_own_keys_and_active_rows(device, hubs, dtype):
     assert d.to_host(found.own).tolist() == [total.get(r, {}).get(int(own[r]), 0) for r in range(n)]
 
 
+@pytest.mark.parametrize(("name", "dtype"), [("plus_pair", "INT64"), ("plus_first", "INT32"), ("plus_first", "FP64")])
+def test_rows_of_every_bin(device, name, dtype):
+    rng = np.random.default_rng(29)
+    n, kind = 8500, dtypes.lookup_dtype(dtype)
+    lengths = np.array([0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 512, 513, 2048, 2049, 4096, 4097, 8192, 8193])
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    cols = np.concatenate([np.sort(rng.choice(n, length, replace=False)) for length in lengths])
+    x = weights(dtype, len(rows), rng)
+    A = gb.Matrix.from_coo(rows, cols, x, kind, nrows=len(lengths), ncols=n)
+    key = rng.integers(-1, 2000, n).astype(np.int32)
+    exact = [1] * len(rows) if name == "plus_pair" else x.astype(np.float64).tolist()
+    found = maps.choose_key(A._stored, Keys(A.device.asarray(key), 2000), getattr(gb.semiring, name)[kind])
+    compare(found, choice(sums(rows, cols, exact, key), True), len(lengths), A.device)
+
+
 def test_of_the_transpose(device):
     rng = np.random.default_rng(17)
     n, m = 90, 130

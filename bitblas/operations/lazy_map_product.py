@@ -22,7 +22,7 @@ from semirings.dtypes import BOOL
 from ..formats import Structure
 from ..formats.contract import compute_once
 from ..formats.csr.layout import from_arrays, pointer_type
-from ..kernels.variant import VALUES
+from ..kernels.variant import KINDS, VALUES
 from ..plan.product import kind_of
 from ..store import MatrixStore, RowLayout, VectorStore, full_vector, pack
 from ..typing import Array
@@ -119,6 +119,13 @@ class LazyMapProduct(MatrixStore):
     def pending(self) -> bool:
         """Whether its entries have not been computed yet."""
         return self.of is not None
+
+    @property
+    def product(self) -> str:
+        """What is computed, in words: "mxm plus_pair, count"."""
+        assert self.of is not None
+        A, B, semiring, *_ = self.of
+        return f"mxm {semiring.op.name}, {KINDS[kind_of(semiring, A.raw, B.raw)[0]]}"
 
     def _entries(self) -> MatrixStore:
         assert self.compute is not None

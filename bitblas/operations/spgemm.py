@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import weakref
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,7 +26,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..device import Bounds, Device, memory, threads
+from ..device import Bounds, Device, memory, threads, tracing
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
@@ -540,26 +541,36 @@ def _by_rows(plan: Plan) -> bool:
     return plan.kernel not in (TILES, DOT)
 
 
+def _delayed(plan: Plan) -> Plan:
+    reason = "computed when its entries are read: no row of the right operand has two"
+    return plan._replace(reason=f"{plan.reason}; {reason}")
+
+
+def _computed(plan: Plan, of: MatrixProduct) -> MatrixStore:
+    """A product that was delayed, perhaps in another statement."""
+    with nullcontext() if tracing.active is None else tracing.active.of(plan):
+        return prepare(plan, of).multiply()
+
+
 def is_hypersparse(of: MatrixProduct) -> bool:
     """Whether the operands of a product are compressed first."""
     mask = of.mask
     return of.A.structure.hypersparse or of.B.structure.hypersparse or (mask is not None and mask.structure.hypersparse)
 
 
-def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ...]]:
-    """The plan of a product, and its kernels, if requested."""
+def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan, tuple[Variant, ...]]:
+    """The plan of a product, and its kernels, if requested. now: it is not delayed."""
     A, B, semiring, transpose_a, transpose_b, _ = of
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.explain(by_lines)
     if is_hypersparse(of):
-        plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source)
+        plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source, now=True)
         return plan._replace(semiring=semiring.op.name), variants
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
     plan = choose(of)
-    if _by_rows(plan) and delays(of):
-        reason = f"{plan.reason}; computed when its entries are read: no row of the right operand has two"
-        plan = plan._replace(reason=reason)
+    if not now and _by_rows(plan) and delays(of):
+        plan = _delayed(plan)
     return plan, prepare(plan, of).variants if source else ()
 
 
@@ -571,8 +582,10 @@ def mxm(
     transpose_a: bool = False,
     transpose_b: bool = False,
     mask: MatrixMask | None = None,
+    now: bool = False,
 ) -> MatrixStore:
-    """C<mask> = A (+).(x) B, of the transposes if requested."""
+    """C<mask> = A (+).(x) B, of the transposes if requested. now: the entries are read at once, so a product with a map
+    is not delayed."""
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b, tuning.version())
     last = A.prepared.get("mxm")
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
@@ -585,12 +598,14 @@ def mxm(
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if is_hypersparse(of):
         (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)
-        return hypersparse.widened(mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m), rows, cols, *of.shape)
+        return hypersparse.widened(
+            mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m, now=True), rows, cols, *of.shape
+        )
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)
     plan = choose(of)
-    if _by_rows(plan) and delays(of):
-        return LazyMapProduct(of, lambda: prepare(plan, of).multiply())
+    if not now and _by_rows(plan) and delays(of):
+        return LazyMapProduct(of, functools.partial(_computed, _delayed(plan), of))
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     product = prepare(plan, of)

@@ -264,7 +264,8 @@ def _plan_lazy(s: Statement, lazy: LazyMapProduct, refusal: str) -> OperationPla
     assert lazy.of is not None
     op = None if s.expr.op is None or not isinstance(s.expr.op, Typed) else s.op
     way = plan.STORED_FIRST if refusal else plan.FUSED
-    found = choose(s.expr.method, op, f"{plan.storage_of(lazy.of.A)} and a map", way, refusal)
+    key = f"{plan.storage_of(lazy.of.A)} and a map"
+    found = choose(s.expr.method, op, key, way, refusal or f"of {lazy.product}")
     return found if op is not None or s.expr.op is None else found._replace(semiring=s.expr.op.name)
 
 
