@@ -123,12 +123,15 @@ def draw_joins(lo, hi, key, settled, part, size, sigma, turn, weight):
         put(weight, v, 1e300 if now else np.float64(at(sigma, v)))
 
 
-# Single vertices join the part that gains most, if any does. One range: all vertices.
+# Single vertices join the part that gains most, if any does. (If the resolution is tiny, no part is too heavy: the one
+# that gains most may vanish, and is not joined.) One range: all vertices.
 @njit(**KERNEL)
 def join_parts(lo, hi, turn, best, score, degree, part, size, sigma):
     for v in range(lo, hi):
         if at(turn, v) and at(best, v) >= 0 and at(score, v) > 0:
             to = np.int64(at(best, v))
+            if at(turn, to):
+                continue
             put(part, v, to)
             put(size, v, 0)
             put(size, to, at(size, to) + 1)

@@ -135,13 +135,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_draw_joins
 
 #ifdef KERNEL_join_parts
-// Single vertices join the part that gains most, if any does.
+// Single vertices join the part that gains most, if any does. (If the resolution is tiny, no part is too heavy: the one
+// that gains most may vanish, and is not joined.)
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     join_parts(i64 n, const u8* turn, const int* best, const double* score, const i64* degree, int* part, int* size,
                i64* sigma) {
   const i64 v = thread_number();
   if (v >= n || !turn[v] || best[v] < 0 || !(score[v] > 0)) return;
   const int to = best[v];
+  if (turn[to]) return;
   part[v] = to;
   size[v] = 0;
   atomicAdd(size + to, 1);
