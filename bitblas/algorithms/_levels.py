@@ -220,7 +220,7 @@ class StatementMoves:
             moved = (best >= 0) & (score > stay)
             self.label[moved] = best[moved]
             count += int(moved.sum())
-            gained += int((gain[moved] * GAIN_UNIT).astype(np.int64).sum())
+            gained += int((np.minimum(gain[moved], 2.0**EXACT) * GAIN_UNIT).astype(np.int64).sum())
             # neighbours in other communities become active; all, if the rows of moved vertices hold one entry of four
             beside = moved[i]
             if 4 * int(beside.sum()) > len(i):

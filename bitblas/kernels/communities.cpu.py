@@ -1,6 +1,7 @@
 # Community detection: whose turn it is, moves between communities, neighbours of moved vertices, merges of single
 # vertices into parts, and components inside communities. CPU twin of communities.cu.
 # include: kernels/views.cpu.py
+MOST_GAIN = np.float64(1 << 52)  # more only with an extreme resolution
 
 
 @njit(**FUNCTION)
@@ -49,7 +50,7 @@ def move_vertices(lo, hi, turn, best, score, own, degree, loop, share, weight, p
             if at(score, v) > stay:
                 moves = True
                 count += 1
-                gained += np.int64((at(score, v) - stay) * np.float64(GAIN_UNIT))
+                gained += np.int64(min(at(score, v) - stay, MOST_GAIN) * np.float64(GAIN_UNIT))
                 entries += np.int64(at(ptr, v + 1)) - np.int64(at(ptr, v))
                 put(sigma, source, at(sigma, source) - k)
                 put(sigma, to, at(sigma, to) + k)
