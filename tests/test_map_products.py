@@ -276,6 +276,19 @@ def test_only_what_reads_entries_computes_them(device):
     assert C.reduce_rowwise(gb.agg.ss.argmax).new().to_dict() == {0: 1, 1: 1}
 
 
+def test_entries_after_an_operator(device):
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [2, 3, 4], nrows=3, ncols=2)
+    L = gb.Matrix.from_coo([0, 1], [1, 1], 1, nrows=2, ncols=2)
+    product = lambda: A.mxm(L).new()
+    assert product().apply(gb.unary.ainv).new().to_dicts() == {0: {1: -5}, 1: {1: -4}}
+    assert product().apply(gb.binary.minus, left=1).new().to_dicts() == {0: {1: -4}, 1: {1: -3}}
+    assert product().apply(gb.indexunary.rowindex, 1).new().to_dicts() == {0: {1: 1}, 1: {1: 2}}
+    kept = product().select(gb.select.valuegt, 4).new()
+    assert kept._store.pending and kept.to_dicts() == {0: {1: 5}}
+    twice = product().apply(gb.unary.ainv).new().apply(gb.unary.abs).new()
+    assert twice.reduce_rowwise(gb.monoid.max).new().to_dict() == {0: 5, 1: 4}
+
+
 def test_what_is_not_a_map_is_stored(device):
     A = gb.Matrix.from_coo([0, 1], [0, 1], [2, 3], nrows=2, ncols=2)
     two = gb.Matrix.from_coo([0, 0], [0, 1], 1, nrows=2, ncols=2)

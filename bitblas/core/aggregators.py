@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from semirings import BinaryOp, Typed
 
+    from ..store import VectorStore
     from .matrix.read import MatrixRead
     from .scalar import Scalar
     from .statement.expressions import MatrixExpression
@@ -295,6 +296,16 @@ def find(op: object) -> Aggregator | TypedAggregator | None:
     return None
 
 
+def _fused(x: Any, method: str, name: str) -> Vector | None:
+    """The aggregator of that name of the rows of a matrix that is not computed yet, without computing it; or None."""
+    A = getattr(getattr(x, "_matrix", None), "_stored", None)  # None: of a Vector, or of several ranks
+    if A is None or method == "reduce_scalar" or not A.deferred:
+        return None
+    found: VectorStore | None = A.aggregated(name, x._transposed != (method == "reduce_columnwise"))
+    vector: Vector | None = None if found is None else kinds[1]._from_store(found)
+    return vector
+
+
 def delayed(
     op: Aggregator | TypedAggregator, x: Vector | MatrixRead, method: str, size: int | None, allow_empty: bool = True
 ) -> Any:
@@ -315,12 +326,8 @@ def delayed(
     wide = dtypes.unify(f.dtype, x.dtype) if explicit and not plain.counts else x.dtype
 
     def result() -> Any:
-        if method != "reduce_scalar" and x.ndim == 2 and wide is x.dtype and x._matrix._stored.deferred:
-            transpose = x._transposed != (method == "reduce_columnwise")
-            store = x._matrix._stored.aggregated(plain.name, transpose)
-            if store is not None:
-                vector: Any = kinds[1]._from_store(store)
-                return vector if vector.dtype is f.return_type else vector.dup(f.return_type)
+        if (fused := _fused(x, method, plain.name) if wide is x.dtype else None) is not None:
+            return fused if fused.dtype is f.return_type else fused.dup(f.return_type)
         operand: Any = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 is not computed in INT8
         # A column reduction is a row reduction of the transpose.
         r = Reduction(operand.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(operand, method)

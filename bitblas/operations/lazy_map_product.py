@@ -245,7 +245,12 @@ class LazyMapProduct(MatrixStore):
             return None
         if self.of.semiring.return_type.kind not in "biuf" or applied.result(self.dtype).kind not in "biuf":
             return None
-        return LazyMapProduct(self.of, lambda: compute(self), applied)
+
+        def after() -> MatrixStore:
+            _ = self.structure  # not delayed any more
+            return compute(self)
+
+        return LazyMapProduct(self.of, after, applied)
 
 
 def _by_row(b: RowLayout, values: Array) -> Array:

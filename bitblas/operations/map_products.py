@@ -40,12 +40,12 @@ from .variants import ATOMICS, PLAIN, Constants, Types, cast_function, cell_of, 
 class Keys(NamedTuple):
     """A map from the columns of A to keys: the matrix with the entry (j, key[j]) for each j with a key.
 
-    key: INT32, one per column of A; negative: no entry. count: keys are below it, at most 2^31 - 1. dtype, values: of
+    key: INT32, one per column of A; negative: no entry. size: keys are below it, at most 2^31 - 1. dtype, values: of
     the entries, one per column, or one for all.
     """
 
     key: Array
-    count: int
+    size: int
     dtype: DataType = BOOL
     values: PlainValues = np.True_
 
@@ -72,7 +72,7 @@ class Applied(NamedTuple):
 
     op: Typed[Operator]
     bound: str
-    scalar: np.generic | None
+    scalar: np.generic | int | None
     keep: bool
 
     def function(self, z: DataType) -> Function:
@@ -227,14 +227,14 @@ class MapProduct:
     def variant(self, kernel: str, **named: int) -> Variant:
         of, rows = self.of, self.rows
         a, b = (BOOL, BOOL) if self.counts else (of.A.dtype, of.keys.dtype)
-        types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
+        indices = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
         flags = constants(A_PACKED=rows.format.packed, COUNT=self.counts, SELECT=of.selection.kind, **named)
         flags += constants(SCORES=not of.position)
         flags += constants(OWN=of.own is not None, ACTIVE=of.active is not None, SCORED=of.score is not None)
         applied = None if of.applied is None else of.applied._replace(scalar=None)
         flags += constants(APPLIED=0 if applied is None else 1 + applied.keep)
         expr = "1" if of.selection == (FOLD, None) else SUM if of.score is None else of.score.expr
-        types = (*types, ("A", a), ("B", b), ("S", of.score_type), ("K", INT64 if of.position else INT32))
+        types = (*indices, ("A", a), ("B", b), ("S", of.score_type), ("K", INT64 if of.position else INT32))
         return _variant(kernel, of.semiring, types, expr, of.selection.monoid, applied, flags)
 
     @property
@@ -321,7 +321,7 @@ class Bins:
 def bins_of(t: MapProduct) -> Bins:
     """The bins of a product's rows, cached with the layout: they depend on the bytes of a slot, and hubs on the number
     of keys and on whether keys are owned."""
-    rows, keys = t.rows, t.of.keys.count if longest_unit(t.rows) > _longest_row(t) else 0
+    rows, keys = t.rows, t.of.keys.size if longest_unit(t.rows) > _longest_row(t) else 0
     name = "map bins", t.slot_bytes, keys, t.owned, tuning.version()
     return compute_once(rows.cache, name, lambda: _bins(t))
 
@@ -362,7 +362,7 @@ def _hub_tables(t: MapProduct, length: Array, last: int) -> HubTables:
     rows = device.to_host(xp.flatnonzero(length > last)).astype(np.int64)
     entries = device.to_host(length[device.asarray(rows)]).astype(np.int64)
     part = min(tuning.count("map.part"), last)
-    size = 2 * np.minimum(entries, max(1, t.of.keys.count))
+    size = 2 * np.minimum(entries, max(1, t.of.keys.size))
     parts = -(-entries // part)
     if t.owned:
         parts = np.minimum(parts, tuning.count("map.shares"))
@@ -376,8 +376,8 @@ def _hub_tables(t: MapProduct, length: Array, last: int) -> HubTables:
         begin = end
     number = np.arange(len(rows), dtype=np.int32)
     hub, chunk_hub = np.repeat(number, parts), np.repeat(number, chunks)
-    on_device = [device.asarray(x) for x in (hub, first, chunk_hub, chunk_first, base)]
-    return HubTables(device.asarray(rows), part, *on_device, waves)
+    at, a, b, c, d, e = (device.asarray(x) for x in (rows, hub, first, chunk_hub, chunk_first, base))
+    return HubTables(at, part, a, b, c, d, e, waves)
 
 
 # ---- Run.
@@ -395,7 +395,7 @@ def foresee(t: MapProduct) -> None:
     else:
         needed += 4 * rows.nrows
         if longest > _longest_row(t):
-            hubs = t.slot_bytes * 2 * min(longest, max(1, t.of.keys.count))
+            hubs = t.slot_bytes * 2 * min(longest, max(1, t.of.keys.size))
             needed += max(hubs, tuning.count("map.table_bytes"))
     device.foresee(f"reduced product with a map of {rows.nrows} rows", needed)
 
