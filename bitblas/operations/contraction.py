@@ -39,7 +39,7 @@ def contract(
     Raises OutOfMemory before it allocates.
     """
     nvals = rows.nvals
-    device.foresee(f"contraction of {nvals} entries", nvals * (40 if not isinstance(values, np.generic) else 26))
+    device.foresee(f"contraction of {nvals} entries", nvals * (26 if isinstance(values, np.generic) else 56))
     ways = _on_cpu if device.host_memory else _by_sorting
     return ways(device, rows, values, group, count, symmetric)
 
