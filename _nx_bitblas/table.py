@@ -112,6 +112,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "inter_community_edges", MULTIGRAPH),
     ("community", SCAN, "modularity", WEIGHT),
     ("community", HEAVY, "louvain_communities", LEVELS, DIRECTED, WEIGHT, FEW),
+    ("community", HEAVY, "louvain_partitions", DIRECTED, WEIGHT, FEW),
     ("community", HEAVY, "leiden_communities", LEVELS, DIRECTED, WEIGHT),
     ("components", HEAVY, "connected_components number_connected_components is_connected"),
     ("components", SEARCH, "node_connected_component"),

@@ -632,7 +632,18 @@ def maps(name: str, dtype: str, key: str) -> None:
             C.select(gb.select.valuegt, 1).new().reduce_rowwise(gb.agg.count).new()
 
 
+def communities(weighted: bool) -> None:
+    """Moves, refinement, contraction and components inside communities, with self loops."""
+    i = np.arange(SIZE)
+    rows, cols = np.concatenate([i, i, i[:9]]), np.concatenate([(i + 1) % SIZE, (i + 7) % SIZE, i[:9]])
+    rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
+    values = rows + cols if weighted else True
+    A = gb.Matrix.from_coo(rows, cols, values, nrows=SIZE, ncols=SIZE, dup_op="max" if weighted else None)
+    gb.algorithms.leiden(A, weighted=weighted)
+
+
 CALLS: tuple[Group, ...] = (
+    (communities, [(weighted,) for weighted in BOTH]),
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),
     (virtual_nodes, pairs(PLAIN, BOTH)),

@@ -103,6 +103,7 @@ CALLS = {
     "edge_betweenness_centrality": lambda c: [c(), c(normalized=False), c(k=5, seed=2), c(4, False, seed=1),
         c(weight="weight"), c(k=5, seed=2, weight="weight")],
     "louvain_communities": lambda c: [c(resolution=1e-9), c(resolution=1e9)],  # all in one, each alone
+    "louvain_partitions": lambda c: [c(resolution=1e9)],
     "max_flow_min_cost": lambda c: [c(*c.at(0, 5), capacity="weight"),
         c(*c.at(2, 1), capacity="weight", weight="nothing"), c(*c.at(1, 1), capacity="weight"),
         c("nowhere", c.one(1)), c(*c.at(0, 5))],

@@ -321,6 +321,20 @@ def test_the_same_communities_everywhere(device, program, weights):
     assert all(np.array_equal(a, b) for a, b in zip(*found))
 
 
+@pytest.mark.parametrize("resolution", [0.0, 1e-305, 1e300])
+def test_extreme_resolutions(device, resolution):
+    """Components, or single vertices."""
+    graphblas = pytest.importorskip("graphblas")
+    i, j, _ = plain_graph(60, 1)
+    for program in (al.louvain, al.leiden):
+        found = []
+        for library in (graphblas, bitblas):
+            A = library.Matrix.from_coo(i, j, True, nrows=60, ncols=60)
+            found.append(full(program(A, resolution=resolution, gb=library)))
+        assert np.array_equal(*found)
+        assert found[0].max() == (59 if resolution > 1 else 1)  # it has two components
+
+
 def test_the_same_communities_for_any_number_of_threads(on_the_cpu):
     i, j, _ = plain_graph(3000, 1, loops=False)
     A = bitblas.Matrix.from_coo(i, j, True, nrows=3000, ncols=3000)

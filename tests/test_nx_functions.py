@@ -162,6 +162,8 @@ def test_divisions_of_small_graphs_are_those_of_networkx():
     found = nx.community.louvain_communities(bnx.from_networkx(many), backend="bitblas")
     theirs = nx.community.louvain_communities(many, seed=1)
     assert nx.community.modularity(many, found) >= 0.99 * nx.community.modularity(many, theirs)
+    levels = list(nx.community.louvain_partitions(bnx.from_networkx(many), backend="bitblas"))
+    assert levels[-1] == found and all(any(a <= b for b in found) for a in levels[0])
 
 
 def test_triads():

@@ -138,7 +138,8 @@ class StatementLevel:
         # C = A plus.first S; score = C[v, c] - share[v] weight[c]
         S = gb.Matrix.from_coo(self.vertices(), label, True, nrows=n, ncols=n)
         v, c, w = A.mxm(S, gb.semiring.plus_first[gb.dtypes.INT64]).new().to_coo()
-        score = w.astype(np.float64) - self.share[v] * weight[c]
+        with np.errstate(over="ignore"):  # of parts that are too heavy, and of extreme resolutions
+            score = w.astype(np.float64) - self.share[v] * weight[c]
         own, best, top = np.zeros(n, np.int64), np.full(n, -1), np.zeros(n)
         home = c == label[v]
         own[v[home]] = w[home]
@@ -164,7 +165,7 @@ class StatementLevel:
             turn = settled & (part == self.vertices()) & (size == 1)
             turn &= random_hash(self.vertices().astype(np.int64), key) & 1 == 0
             best, score, _ = self.best(B, part, np.where(turn, 1e300, sigma.astype(np.float64)), turn)
-            go = np.flatnonzero(turn & (best >= 0) & (score > 0))
+            go = np.flatnonzero(turn & (best >= 0) & (score > 0) & ~turn[best])
             part[go] = best[go]
             size, sigma = np.bincount(part, minlength=n), self.sums(part, self.degree, n)
         return part
@@ -213,11 +214,13 @@ class StatementMoves:
             weight = level.sums(self.label, level.degree, level.n).astype(np.float64)
             best, score, own = level.best(level.A, self.label, weight, turn)
             left = weight[self.label] - level.degree.astype(np.float64)
-            gain = score - ((own - level.loop).astype(np.float64) - level.share * left)
-            moved = (best >= 0) & (gain > 0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                stay = (own - level.loop).astype(np.float64) - level.share * left
+                gain = score - stay
+            moved = (best >= 0) & (score > stay)
             self.label[moved] = best[moved]
             count += int(moved.sum())
-            gained += int((gain[moved] * GAIN_UNIT).astype(np.int64).sum())
+            gained += int((np.minimum(gain[moved], 2.0**EXACT) * GAIN_UNIT).astype(np.int64).sum())
             # neighbours in other communities become active; all, if the rows of moved vertices hold one entry of four
             beside = moved[i]
             if 4 * int(beside.sum()) > len(i):

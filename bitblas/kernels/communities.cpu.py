@@ -1,6 +1,7 @@
 # Community detection: whose turn it is, moves between communities, neighbours of moved vertices, merges of single
 # vertices into parts, and components inside communities. CPU twin of communities.cu.
 # include: kernels/views.cpu.py
+MOST_GAIN = np.float64(1 << 52)  # more only with an extreme resolution
 
 
 @njit(**FUNCTION)
@@ -49,7 +50,7 @@ def move_vertices(lo, hi, turn, best, score, own, degree, loop, share, weight, p
             if at(score, v) > stay:
                 moves = True
                 count += 1
-                gained += np.int64((at(score, v) - stay) * np.float64(GAIN_UNIT))
+                gained += np.int64(min(at(score, v) - stay, MOST_GAIN) * np.float64(GAIN_UNIT))
                 entries += np.int64(at(ptr, v + 1)) - np.int64(at(ptr, v))
                 put(sigma, source, at(sigma, source) - k)
                 put(sigma, to, at(sigma, to) + k)
@@ -123,12 +124,15 @@ def draw_joins(lo, hi, key, settled, part, size, sigma, turn, weight):
         put(weight, v, 1e300 if now else np.float64(at(sigma, v)))
 
 
-# Single vertices join the part that gains most, if any does. One range: all vertices.
+# Single vertices join the part that gains most, if any does. (If the resolution is tiny, no part is too heavy: the one
+# that gains most may vanish, and is not joined.) One range: all vertices.
 @njit(**KERNEL)
 def join_parts(lo, hi, turn, best, score, degree, part, size, sigma):
     for v in range(lo, hi):
         if at(turn, v) and at(best, v) >= 0 and at(score, v) > 0:
             to = np.int64(at(best, v))
+            if at(turn, to):
+                continue
             put(part, v, to)
             put(size, v, 0)
             put(size, to, at(size, to) + 1)

@@ -29,6 +29,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_draw_turns
 
 #ifdef KERNEL_move_vertices
+#define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
+
 // Move the vertices whose best community scores more than their own. score: sum of weights - share * weight of the
 // community; own: the weight to the own community, including `loop`. moved: whether each vertex moved. totals: number of
 // moves, sum of their gains times GAIN_UNIT, number of entries of their rows.
@@ -45,7 +47,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const double stay = (double)(own[v] - loop[v]) - share[v] * (weight[from] - (double)degree[v]);
       moves = score[v] > stay;
       if (moves) {
-        gained = (i64)((score[v] - stay) * GAIN_UNIT);
+        const double gain = score[v] - stay;
+        gained = (i64)((gain < MOST_GAIN ? gain : MOST_GAIN) * GAIN_UNIT);
         entries = (i64)ptr[v + 1] - (i64)ptr[v];
         add_to(sigma + from, -degree[v]);
         add_to(sigma + to, degree[v]);
@@ -135,13 +138,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_draw_joins
 
 #ifdef KERNEL_join_parts
-// Single vertices join the part that gains most, if any does.
+// Single vertices join the part that gains most, if any does. (If the resolution is tiny, no part is too heavy: the one
+// that gains most may vanish, and is not joined.)
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     join_parts(i64 n, const u8* turn, const int* best, const double* score, const i64* degree, int* part, int* size,
                i64* sigma) {
   const i64 v = thread_number();
   if (v >= n || !turn[v] || best[v] < 0 || !(score[v] > 0)) return;
   const int to = best[v];
+  if (turn[to]) return;
   part[v] = to;
   size[v] = 0;
   atomicAdd(size + to, 1);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -113,14 +113,18 @@ def inter_community_edges(G: Graph, partition: Parts) -> int:
 def _communities(
     G: Graph, find: Callable[..., gb.Vector], weight: str | None, resolution: float, seed: Any, **options: float
 ) -> list[set[Node]]:
-    """Communities by a bitblas algorithm. As in NetworkX, seed may be a random number generator."""
-    if not len(G):
-        return []
+    """Communities by a bitblas algorithm."""
+    return list(group_nodes(G, host(_found(G, find, weight, resolution, seed, **options)))) if len(G) else []
+
+
+def _found(
+    G: Graph, find: Callable[..., Any], weight: str | None, resolution: float, seed: Any, **options: float
+) -> Any:
+    """The answer of a bitblas algorithm. As in NetworkX, seed may be a random number generator."""
     if weight is not None and (G.values_of(weight) < 0).any():
         raise Refused("negative weights")
     number = seed if isinstance(seed, int) else seed.randrange(2**31)
-    A = G.matrix(weight)
-    return list(group_nodes(G, host(find(A, weighted=True, resolution=resolution, seed=number, **options))))
+    return find(G.matrix(weight), weighted=True, resolution=resolution, seed=number, **options)
 
 
 def louvain_communities(
@@ -132,6 +136,15 @@ def louvain_communities(
     seed: Any = None,
 ) -> list[set[Node]]:
     return _communities(G, algorithms.louvain, weight, resolution, seed, tol=threshold)
+
+
+def louvain_partitions(
+    G: Graph, weight: str | None = "weight", resolution: float = 1, threshold: float = 1e-07, seed: Any = None
+) -> Iterator[list[set[Node]]]:
+    """From small communities to large ones, as NetworkX yields them; the last is that of `louvain_communities`."""
+    find = lambda A, **options: algorithms.louvain(A, levels=True, **options)
+    for level in _found(G, find, weight, resolution, seed, tol=threshold):
+        yield list(group_nodes(G, host(level)))
 
 
 def leiden_communities(

@@ -14,12 +14,13 @@ from semirings.dtypes import INT64, UINT32, UINT64, lookup_dtype
 
 from .. import tuning
 from ..device import Device, dummy
-from ..exceptions import OutOfMemory
 from ..formats import Structure
 from ..formats.csr.layout import Csr, from_arrays, pointer_type
 from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
+
+KEY_BITS = 64  # of a key that is sorted
 
 
 def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
@@ -38,7 +39,7 @@ def contract(
     Raises OutOfMemory before it allocates.
     """
     nvals = rows.nvals
-    device.foresee(f"contraction of {nvals} entries", nvals * (40 if not isinstance(values, np.generic) else 26))
+    device.foresee(f"contraction of {nvals} entries", nvals * (26 if isinstance(values, np.generic) else 56))
     ways = _on_cpu if device.host_memory else _by_sorting
     return ways(device, rows, values, group, count, symmetric)
 
@@ -49,22 +50,29 @@ def _by_sorting(
     xp, nvals = device.xp, rows.nvals
     iso = isinstance(values, np.generic)
     pairs, shift = (count * count - 1).bit_length(), 0 if iso else max(1, (nvals - 1).bit_length())
-    if pairs + shift > 64:
-        raise OutOfMemory(f"contraction: {nvals} entries of {count} groups exceed the 64-bit sort keys of a GPU")
+    packed = pairs + shift <= KEY_BITS  # keys hold the number of their entry; otherwise that is sorted with them
+    shift = shift if packed else 0
     kind = UINT32 if pairs + shift <= 32 else UINT64
     key = xp.empty(nvals, kind.np_type)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype)), ("KEY", kind)
-    kernel = device.kernel(Variant("formats/csr/contract_keys", types, (("ORDER", int(not iso)),)))
+    kernel = device.kernel(Variant("formats/csr/contract_keys", types, (("ORDER", int(not iso and packed)),)))
     kernel(nvals, rows.nrows, rows.ptr, rows.col, group, count, shift, key)
-    key.sort()
+    entry: Array | None = None
+    if packed:
+        key.sort()
+    else:
+        entry = key.argsort()
+        key = key[entry]
     sums: Array
-    if iso:
+    if isinstance(values, np.generic):
         starts = _starts(xp, key, nvals)
         pair = key[starts].astype(np.int64)
         sums = xp.diff(starts, append=nvals) * int(values)
     else:
-        ends = values[(key & kind.np_type.type((1 << shift) - 1)).astype(np.int64)].astype(np.int64).cumsum()
-        key >>= kind.np_type.type(shift)
+        if entry is None:
+            entry = (key & kind.np_type.type((1 << shift) - 1)).astype(np.int64)
+            key >>= kind.np_type.type(shift)
+        ends = values[entry].astype(np.int64).cumsum()
         starts = _starts(xp, key, nvals)
         pair = key[starts].astype(np.int64)
         after = xp.concatenate((starts[1:], xp.full(min(1, nvals), nvals, np.int64))) - 1

@@ -36,7 +36,7 @@ PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for ea
 REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 
 
-@algorithm(graph="undirected", answer="class per vertex", arrays=(60, 0))
+@algorithm(graph="undirected", answer="class per vertex", arrays=(70, 0))
 def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=False, gb=None):
     """Communities of high modularity in an undirected graph, each connected.
 
@@ -55,7 +55,7 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=Fa
     return communities(A, weighted, resolution, tol, seed, levels, False, gb)
 
 
-@algorithm(graph="undirected", answer="class per vertex", arrays=(80, 8))
+@algorithm(graph="undirected", answer="class per vertex", arrays=(90, 5))
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=False, gb=None):
     """Communities of high modularity in an undirected graph, each connected, by the Leiden algorithm.
 
