@@ -98,7 +98,7 @@ def choices(g):
         with tuning.override({"memory.checked_bytes": 0}), gb.config.set(memory_limit=1):
             for _ in range(2):
                 found = error_of(al.bfs_levels, A, 3)
-                assert isinstance(found, OutOfMemory) and f"{work_sharing.copy_bytes(A)} bytes" in str(found), found
+                assert isinstance(found, OutOfMemory) and f"{work_sharing.copy_room(A)} bytes" in str(found), found
         assert same(al.bfs_levels(A, 3).gathered(), al.bfs_levels(operands(gb, 2).A, 3))
     g.choice = ""
 

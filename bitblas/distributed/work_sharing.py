@@ -53,6 +53,12 @@ def copy_bytes(A: Matrix) -> int:
     return (1 if A._known.get("symmetric") else 2) * (facts.entries * each + 8 * A.nrows)
 
 
+def copy_room(A: Matrix) -> int:
+    """The free bytes that a rank needs to gather the whole matrix: also for what it sends, and for lengths of rows."""
+    nbytes = copy_bytes(A)
+    return nbytes + nbytes // current().size + 16 * A.nrows
+
+
 def facts_of(A: Matrix) -> RankFacts:
     """Facts that all ranks share. A collective, once for the contents of a matrix."""
     group, nbytes = current(), copy_bytes(A)
@@ -99,12 +105,15 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
 
 def whole(A: Matrix) -> WholeMatrix:
     """All of A on this rank, read-only; kept until A changes. OutOfMemory, on all ranks, if it does not fit one."""
-    group, nbytes = current(), copy_bytes(A)
+    group, room = current(), copy_room(A)
 
     def gathered() -> WholeMatrix:
         what = f"a copy of {A.name} on each of {group.size} ranks"
-        group.all_or_none(what, lambda: A.device.foresee(what, nbytes), alike=True)
-        return A._gathered()
+        group.all_or_none(what, lambda: A.device.foresee(what, room), alike=True)
+        try:
+            return A._gathered()
+        except MemoryError as error:  # memory is in more pieces than its sum tells
+            A.device.fail(error)
 
     return A._cached("whole", gathered)
 
