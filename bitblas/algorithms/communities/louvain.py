@@ -23,6 +23,8 @@ Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected com
 Sahu: GVE-Louvain, fast Louvain algorithm for community detection in shared memory setting. arXiv 2312.04876 (2023).
 """
 
+from typing import Any
+
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
@@ -88,7 +90,8 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
         )
 
     base = first_level(A, weighted, resolution, gb)
-    label, best, hierarchy = base.vertices(), -float("inf"), []
+    label, best = base.vertices(), -float("inf")
+    hierarchy: list[Any] = []
     if base.total:
         start = label
         for turn, times in enumerate(REFINED if refine else PASSES):
@@ -107,7 +110,8 @@ def _ascended(base, label, tol, key, refine):
     """A better partition than `label`, level by level: community numbers, their modularity, and the partition into the
     vertices of each level but the first.
     """
-    level, whole, steps = base, base.vertices(), []
+    level, whole = base, base.vertices()
+    steps: list[Any] = []
     while True:
         key = random_hash(key, len(steps))
         label, count = level.renumbered(moved(level, label, tol, key))
