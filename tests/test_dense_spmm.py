@@ -7,7 +7,7 @@ import pytest
 
 import bitblas as gb
 from bitblas import tuning
-from bitblas.operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, multiply
+from bitblas.operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, _split_of, multiply
 
 N, M = 37, 50
 WIDTHS = [1, 3, 8, 12, 16, 24, 64, 66, 132]
@@ -59,6 +59,28 @@ def test_sums_and_best_products(device, dtype, width):
                 for c in range(width):
                     expected[winner[i, c], c] += D[i, winner[i, c]] * G[i, c]
             assert np.array_equal(run(A, PICK, G, winner, transposed=True)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("even", [False, True])
+def test_loads_are_aligned(dtype, even):
+    """A lane loads as many positions at once as the addresses of all arrays, and the width, allow."""
+    size, room = np.dtype(dtype).itemsize, np.zeros(4096, dtype)
+    first = -room.ctypes.data % 16 // size  # the first element at a multiple of 16 bytes
+    for width in WIDTHS:
+        aligned, shifted = (Lines(room[k : k + 8 * width].reshape(8, width)) for k in (first, first + 1))
+        split = _split_of(aligned, aligned, even=even)
+        assert split.together == (
+            16 // size
+            if width % (16 // size) == 0 and width >= 64 // size
+            else 2
+            if width % 2 == 0 and width >= 8
+            else 1
+        )
+        assert width % split.together == 0
+        assert split.pieces == 1 or width % (split.lanes * split.pieces * split.together) == 0
+        for pair in ((aligned, shifted), (shifted, aligned)):
+            assert _split_of(*pair, even=even).together == 1
 
 
 FULL = [

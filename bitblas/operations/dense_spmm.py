@@ -162,7 +162,7 @@ def _split_of(x: Lines, y: Lines, *, even: bool) -> _Split:
     arrays = [array for array in (*x, *y) if array is not None]
     width = x.values.shape[1]
     most = 1 if any(address(array) % LOAD for array in arrays) else LOAD // max(array.itemsize for array in arrays)
-    together = next((k for k in (most, 2) if k > 1 and width % k == 0 and width >= 4 * k), 1)
+    together = next((k for k in (most, 2) if 1 < k <= most and width % k == 0 and width >= 4 * k), 1)
     loads = width // together
     lanes = power_of_two(loads - 1, 4, 32)
     if even and loads % (2 * lanes) == 0:
