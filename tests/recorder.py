@@ -40,6 +40,7 @@ class Recorder:
                 self.seen.add(f"{self_device.name} {variant}")
             return kernel(self_device, variant)
 
+        noted.cache_clear = kernel.cache_clear
         return noted
 
     def pytest_sessionfinish(self) -> None:

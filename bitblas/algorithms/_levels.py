@@ -89,7 +89,7 @@ def integer_weights(A: Matrix, gb: ModuleType) -> Matrix:
     """
     FP64, unary, binary = gb.dtypes.FP64, gb.unary, gb.binary
     total = check.weights(gb, A)
-    if not A.isequal(A.T.new()):
+    if not A.isequal(A.T):
         raise gb.exceptions.InvalidValue(
             "argument A: expected a symmetric matrix with equal weights at (i, j) and (j, i), got different ones. "
             "Hint: A.ewise_add(A.T, 'plus').new() adds them up."
