@@ -7,7 +7,7 @@ python-graphblas: the same numbers, so both give the same communities.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..core import Matrix
     from ..typing import Array
 
+Steps: TypeAlias = "list[Array]"  # the part of each vertex of the graph, level by level
 GAIN_UNIT = 1024  # gains are counted in units of 1 / 1024 of a weight, as integers
 EXACT = 52  # bits of the sum of all weights: sums of FP64 numbers below 2^53 are exact in any order
 

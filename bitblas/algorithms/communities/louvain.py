@@ -23,12 +23,10 @@ Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected com
 Sahu: GVE-Louvain, fast Louvain algorithm for community detection in shared memory setting. arXiv 2312.04876 (2023).
 """
 
-from typing import Any
-
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._levels import first_level
+from .._levels import Steps, first_level
 from .._parts import MASK, random_hash
 
 CLASSES = 4  # of vertices that move at the same time; fewer need more sweeps, more need more launches
@@ -91,7 +89,7 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
 
     base = first_level(A, weighted, resolution, gb)
     label, best = base.vertices(), -float("inf")
-    hierarchy: list[Any] = []
+    hierarchy: Steps = []
     if base.total:
         start = label
         for turn, times in enumerate(REFINED if refine else PASSES):
@@ -111,7 +109,7 @@ def _ascended(base, label, tol, key, refine):
     vertices of each level but the first.
     """
     level, whole = base, base.vertices()
-    steps: list[Any] = []
+    steps: Steps = []
     while True:
         key = random_hash(key, len(steps))
         label, count = level.renumbered(moved(level, label, tol, key))
