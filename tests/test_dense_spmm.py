@@ -38,6 +38,7 @@ def run(A, mode, x, won=None, transposed=False, largest=True, shift=0):
     return device.to_host(y), None if winners is None else device.to_host(winners)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sums_and_best_products(device, dtype, width):

@@ -84,6 +84,7 @@ def test_the_most_frequent_key(device, hubs, kind, largest):
     compare(found, choice(sums(i, j, np.ones(len(i), int).tolist(), key), largest), n, d)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("dtype", "packed"), [*((t, False) for t in WEIGHTS), ("INT8", True)])
 def test_weights_of_every_type(device, dtype, packed):
     rng = np.random.default_rng(7)
@@ -111,6 +112,7 @@ SEMIRINGS = [
 ]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_any_semiring(device, hubs, name, dtype):
     rng = np.random.default_rng(11)

@@ -70,6 +70,7 @@ def truss_numbers(G):
     return numbers, {**trusses, k: {}}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS.keys())
 @every_graph
 def test_every_way_to_peel(device, tune, graph, limits):
@@ -146,6 +147,7 @@ DIRECTED = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("graph", DIRECTED.values(), ids=DIRECTED.keys())
 def test_strong_components(device, tune, graph):
     size = max(graph, default=-1) + 1
