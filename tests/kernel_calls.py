@@ -624,7 +624,7 @@ def maps(name: str, dtype: str, key: str) -> None:
     rows, cols = np.repeat(np.arange(len(lengths)), lengths), np.concatenate([np.arange(k) for k in lengths])
     x, y = values(generator("map", dtype), dtype, len(rows)), a_vector(dtype, size=n, full=True).to_dense()
     A = gb.Matrix.from_coo(rows, cols, x, dtype, nrows=n, ncols=n, format=key)
-    L = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 7, y, nrows=n, ncols=7)
+    L = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 7, y, nrows=n, ncols=n)  # few columns would be a multivector
     for row_entries in (8192, 48):
         with tuning.override({"map.row_entries": row_entries, "map.shares": 2}):
             C = A.mxm(L, typed).new()
