@@ -4,6 +4,7 @@ not."""
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from typing import Any
 
 R_32F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 2, 0, 0, 0  # cusparse.h, library_types.h
@@ -17,7 +18,7 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(load_nvidia_dynamic_lib("cusparse").abs_path)
 
 
-class _Product:
+class _Product(ABC):
     """A CSR of 32-bit indices and FP32 values in cuSPARSE."""
 
     def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
@@ -38,8 +39,9 @@ class _Product:
     def _at(array: Any) -> ctypes.c_void_p:
         return ctypes.c_void_p(array.data.ptr)
 
+    @abstractmethod
     def _arguments(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+        """What all functions of the product take first."""
 
     def _prepare(self, name: str) -> None:
         """Allocate the buffer of a function, and let it look at the matrix."""

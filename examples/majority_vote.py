@@ -6,7 +6,7 @@ Each vertex without an opinion takes the one with the largest sum of weights nex
 
 import bitblas as gb
 
-# Who listens to whom, and how much. Vertices 0 to 3 have an opinion: 0 or 1; vertex 6 listens to nobody.
+# Who listens to whom, and how much. Vertices 0 to 3 have an opinion: 0 or 1; vertex 6 to none.
 listens = [(4, 0, 3), (4, 1, 2), (4, 2, 2), (5, 4, 1), (5, 3, 4), (5, 0, 5), (7, 5, 2), (7, 4, 2)]
 rows, cols, weights = zip(*listens)
 A = gb.Matrix.from_coo(rows, cols, weights, dtype="INT64", nrows=8, ncols=8)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -148,8 +148,7 @@ class Group(ABC):
         """This rank's consecutive part of a sequence of independent items: a list, a range or an array. The parts of
         all ranks differ by at most one item."""
         n = len(items)
-        found: Items = items[n * self.rank // self.size : n * (self.rank + 1) // self.size]  # type: ignore[assignment]
-        return found
+        return cast("Items", items[n * self.rank // self.size : n * (self.rank + 1) // self.size])
 
     def gather_host(self, x: np.ndarray, about: str = "") -> np.ndarray:
         """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then

@@ -8,6 +8,8 @@ sure that they fit.
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from semirings.dtypes import INT64, UINT32, UINT64, lookup_dtype
@@ -82,10 +84,11 @@ def _by_sorting(
     return _store(device, count, ptr, pair % max(1, count), sums)
 
 
-def _starts(xp, key: Array, nvals: int) -> Array:  # type: ignore[no-untyped-def]
+def _starts(xp: ModuleType, key: Array, nvals: int) -> Array:
     first = xp.ones(nvals, bool)
     first[1:] = key[1:] != key[:-1]
-    return xp.flatnonzero(first)
+    starts: Array = xp.flatnonzero(first)
+    return starts
 
 
 def _on_cpu(device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool) -> MatrixStore:
