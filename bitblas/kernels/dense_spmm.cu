@@ -17,22 +17,7 @@
 #define JOIN 2
 #define AHEAD 4  // entries that a thread loads before it uses the first
 
-template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Positions {
-  T at[VEC];
-};
-// The positions of a lane from c on, LANES * VEC between its pieces.
-template <class T> struct Share {
-  Positions<T> piece[PIECES];
-  __device__ __forceinline__ void read(const T* from) {
-#pragma unroll
-    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * LANES * VEC);
-  }
-  __device__ __forceinline__ void write(T* to) const {
-#pragma unroll
-    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * LANES * VEC) = piece[q];
-  }
-  __device__ __forceinline__ T& operator[](int j) { return piece[j / VEC].at[j % VEC]; }
-};
+#include "kernels/positions.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     dense_spmm(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, MatrixValues<A_T> a, i64 width, const Z_T* x,

@@ -76,22 +76,7 @@ struct Unit {
 #define VEC (BITS / LANES / PIECES)
 #define MINE (PIECES * VEC)
 
-template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Positions {
-  T at[VEC];
-};
-// The positions of a lane, LANES * VEC between its pieces.
-template <class T> struct Share {
-  Positions<T> piece[PIECES];
-  __device__ __forceinline__ void read(const T* from) {
-#pragma unroll
-    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * LANES * VEC);
-  }
-  __device__ __forceinline__ void write(T* to) const {
-#pragma unroll
-    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * LANES * VEC) = piece[q];
-  }
-  __device__ __forceinline__ T& operator[](int j) { return piece[j / VEC].at[j % VEC]; }
-};
+#include "kernels/positions.cuh"
 
 // Adds the products of up to AHEAD entries from e on; FIRST: e is the first of its row.
 template <bool FIRST>
