@@ -174,7 +174,7 @@ class Arrays:
             "Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__, "__hash__": None}
         )
 
-    def __getattr__(self, name: str) -> Array:
+    def __getattr__(self, name: str) -> Any:
         found = getattr(self.library, name)
         setattr(self, name, found)
         return found
@@ -554,6 +554,10 @@ class Arrays:
         to = self._memory(out), TYPES[out.dtype], 1, 0
         self._run("map", len(out), NUMBER[name], UNSIGNED, 0, *to, *x, *x, *x)
 
+    def clip(self, x: Array, low: Operand | None = None, high: Operand | None = None) -> Array:
+        out = self.asarray(x) if low is None else self.maximum(x, low)
+        return out if high is None else self.minimum(out, high)
+
     def array_split(self, x: Array, parts: Array) -> list[Array]:
         return list(self.library.array_split(x, parts))
 
@@ -709,9 +713,8 @@ class ArrayMethods:
     def repeat(self: Any, repeats: Operand, axis: int | None = None) -> Array:
         return self._xp.repeat(self, repeats, axis)
 
-    def clip(self: Any, min: Any = None, max: Any = None) -> Array:
-        out = self if min is None else self._xp.maximum(self, min)
-        return out if max is None else self._xp.minimum(out, max)
+    def clip(self: Any, min: Operand | None = None, max: Operand | None = None) -> Array:
+        return self._xp.clip(self, min, max)
 
     def take(self: Any, indices: Array, axis: int | None = None, out: Array | None = None) -> Array:
         return self[indices] if self.ndim == 1 and out is None else _plain(self, "take")(indices, axis, out)
