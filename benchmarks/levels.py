@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -54,11 +55,8 @@ def last_loop() -> Iterator[list[Any]]:
         found[:] = [cached(*args)]
         return found[0]
 
-    _loops.cached_loop = noting
-    try:
+    with mock.patch.object(_loops, "cached_loop", noting):
         yield found
-    finally:
-        _loops.cached_loop = cached
 
 
 class Search:

@@ -91,7 +91,8 @@ def small_rounds(build: Build) -> SmallRounds:
     most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
     if isinstance(how, Advance):
         most = tuning.count("cluster.units"), tuning.count("cluster.entries")
-        if along.kernel.kind == VALUES and along.layout.rows_per_unit > 1:
+        one_by_one = along.kernel.kind == VALUES and advance.product.semiring.op.monoid.name != "any"
+        if one_by_one and along.layout.rows_per_unit > 1:
             most = most[0], min(most[1], tuning.count("cluster.value_entries"))
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
