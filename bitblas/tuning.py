@@ -1000,7 +1000,9 @@ TABLE: dict[str, Threshold] = {
         "32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without",
     ),
     "cluster.value_entries": Threshold(
-        1 << 12, "entries", "The same for tiles with values, whose entries one lane combines one by one."
+        1 << 12,
+        "entries",
+        "The same for tiles with values, whose entries one lane combines one by one (unless any of them will do).",
     ),
     "cluster.positions": Threshold(
         1 << 14,
