@@ -168,18 +168,13 @@ TABLE: dict[str, Threshold] = {
         "Long rows are cut into segments but long tile rows are not: a frontier with a longer one pulls. A group of "
         "lanes reads so many in less time than a pull takes.",
     ),
-    "push.round.masked.entry": Threshold(
-        16,
-        "vertices per entry of the frontier",
-        "Under a mask, a larger frontier is one of the last of a search, and few vertices are left: it pulls, "
-        "however short its rows are. Only for rows of very different lengths.",
-        "H200, RMAT 22, device time of a search: 265 to 229 us",
-    ),
-    "push.round.masked.code": Threshold(
-        32,
-        "vertices per entry of the frontier",
-        "As push.round.masked.entry; decoding rows costs more.",
-        "H200, RMAT 22, from a vertex of middling degree: CGR 2275 to 1039 us, NIB 1167 to 888",
+    "push_cost.round.left": Threshold(
+        4,
+        "entries of the rows left per entry of the frontier's rows",
+        "A search pulls if its frontier has more than 1/4 of the entries in the rows that it has not reached yet, and "
+        "1/16 entry per vertex, because a pull reads the mask of all vertices.",
+        "H200, levels of a crawl with 23 levels, whose frontiers have up to 1/8 of all entries: 447 us with pulls from "
+        "1/16 of all entries on, 330 us without",
     ),
     "push_cost.ranks": Threshold(
         512,

@@ -247,12 +247,12 @@ struct ItemPush : Operands, PushVectors {
 #define PREFETCH_LENGTHS (!CELLS_BEGIN && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
+    advance(i64 n, i64 size, i64 longest, u64 most_work, u64 all_work, const u64* condition, i64* rounds, i64 ahead,
             VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
             u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list,
             const u64* old_state, MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
   await_previous();
-  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
+  (void)longest, (void)all_work, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];

@@ -74,6 +74,7 @@ class AdvanceKernel:
         kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
         parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
         flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.counts_work)
+        flags = *flags, ("PUSH_COST", tuning.count("push_cost.round.left"))
         # The hardware atomic that accumulates products into a cell (kernels/advance.cuh).
         join = ATOMICS.get(monoid.name, 0) if has_atomic(z, monoid.name) else 0
         constants = *flags, ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
@@ -238,12 +239,9 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
     return compaction(build, vec, item.product, state, most, late)
 
 
-def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
-    """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
-    whose arguments have been made."""
-    tries_hub_columns = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
-    found = round_limits(layout, masked=masked, tries_hub_columns=tries_hub_columns)
-    return np.uint64(found.items), np.uint64(found.entries)
+def limits(layout: Layout, *, search: bool = False) -> tuple[np.uint64, np.uint64]:
+    """The work of a frontier above which an advance pulls, and the work of all rows that a search has to do."""
+    return tuple(map(np.uint64, round_limits(layout, search=search)))
 
 
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.

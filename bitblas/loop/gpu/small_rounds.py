@@ -132,7 +132,8 @@ def rounds_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
-    if lanes == tuning.count("cluster.lanes") and advance.constant("KIND") == WORDS:
+    first_of_any = advance.constant("KIND") == WORDS or advance.constant("HAS_TERMINAL") == 2  # few registers
+    if lanes == tuning.count("cluster.lanes") and first_of_any:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
