@@ -9,8 +9,9 @@ inequality, in entries that a pull streams, at two levels:
 
 `choose_direction` applies it to a statement, and names the next fact that it needs; facts that cost a kernel come last.
 Where the device decides, it compares with numbers that this module computes from the same inequality: `PushLimits` and
-`RoundLimits` for rounds of loops, `multivector_push_limit` for products with a multivector. `loop_direction` says which products of a
-loop may push at all, and `distributed_direction` chooses for several ranks. The costs are rows of the tuning table.
+`RoundLimits` for rounds of loops, `multivector_push_limit` for products with a multivector. `loop_direction` says which
+products of a loop may push at all, and `distributed_direction` chooses for several ranks. The costs are rows of the
+tuning table.
 
 Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.
 """

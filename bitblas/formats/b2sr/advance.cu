@@ -136,7 +136,7 @@ __device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 
 typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
 
 // Whether registers suffice to do other work while loads are in flight.
-#define IN_FLIGHT (!CELLS_BEGIN && !PACKED && TILE < 64)
+#define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
 
 // Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
 // item is one entry of u, otherwise all entries of its tile row. overlap(): work to do while the first loads are in

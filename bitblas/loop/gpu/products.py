@@ -66,6 +66,11 @@ class AdvanceKernel:
     scans: bool = False
     counts_work: bool = True
 
+    @property
+    def any_product(self) -> bool:
+        """Whether one product for each position suffices."""
+        return self.kind == WORDS or (self.semiring is not None and self.semiring.op.monoid.name == "any")
+
     def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
         """The kernel. entry: statements that run at entries."""
         what = self.key, self.types, self.semiring, self.kind, self.a, self.u, self.flip, self.ranked, self.packed
