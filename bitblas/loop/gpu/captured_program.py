@@ -128,7 +128,8 @@ class CapturedProgram:
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
         all ranks that run the same loop."""
-        amortized = any(map(transpose_amortized, self.build.missing_transposes.values()))
+        missing = self.build.missing_transposes
+        amortized = bool(missing) and any(map(transpose_amortized, missing.values()))
         valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
@@ -164,7 +165,7 @@ class CapturedProgram:
         self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
-        split = len(exchange.rows)
+        split = len(exchange.rows)  # of pieces before the rounds and after them
         buffers, advances, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.copies_out = [
             (
@@ -183,7 +184,7 @@ class CapturedProgram:
                 exchange.report(k + part, array)
         exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
-        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
+        self.enter = [exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
         if build.outer and not build.end:  # reported by the kernel that ends the loop
             build.report_arguments = exchange.report_arguments(end)
@@ -215,9 +216,9 @@ class CapturedProgram:
             result.allocate(stream)
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
+                self.loop.run(self._stop, exchange.reported, self._work_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
+                run = partial(self.loop.run, self._stop, exchange.reported, self._work_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
@@ -240,10 +241,10 @@ class CapturedProgram:
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def _allocate_ahead(self, stream: int) -> None:
+    def _work_ahead(self, stream: int) -> None:
         """The host's work while the device computes."""
         for _, copy, _, _ in self.copies_out:
-            copy.allocate_ahead(stream)
+            copy.work_ahead(stream)
 
     def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

@@ -1,8 +1,8 @@
 """Copy vectors into the memory of a program before a run, and out of it afterwards; exchange them between ranks.
 
 The work is a table of memory pieces to fill or copy (control.cu). The host writes the table and launches the graph. Its
-first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
-else is launched, copied or waited for.
+first kernel reads the table from the host's memory, copies in the contents of the vectors and the table itself, and its
+last one copies the results to memory of their own: nothing else is launched, copied or waited for.
 
 Full vectors that a body only reads are used in place (`Inputs`). The program has captured the address of their memory.
 If such a vector has other memory in a later run, the program is captured again, and copies that vector from then on.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,7 @@ FIELDS = 10  # of a piece, 64 bits each (control.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 CHUNK = 1 << 14  # bytes that a block copies at a time (control.cu)
+READERS = 128  # blocks that read the table from the host's memory in little more time than one
 
 
 def pattern(value: np.generic) -> tuple[int, int]:
@@ -63,7 +64,8 @@ class HostWords:
             self.host = np.zeros(count, np.uint64)
             self.address = address(self.host)
         self.words = memoryview(self.host.data)
-        self.last = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
+        self.argument: Argument = np.uint64(self.address) if device.pins else self.host  # of a kernel
+        self.last: Argument = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
         self.signed = self.words.cast("B").cast("q")
 
 
@@ -77,6 +79,7 @@ class Transfer:
         self.device = device
         self.reported = HostWords(device, words + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
+        self.add(nbytes=0)  # the table itself (bind)
 
     def add(
         self,
@@ -108,25 +111,17 @@ class Transfer:
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
         self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
-        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0]
-        self.all = self.device.asarray(np.array(row, np.uint64))
-
-    def send(self, build: Build) -> Launch:
-        """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
-        starts sooner after a kernel than after a copy."""
-        args = np.int64(1), self.all, build.rounds, self.reported.last, np.int64(1), np.int64(0)
-        return build.launcher(Variant("loop/gpu/move"), 1, args)
+        self.rows[0][: BYTES + 1] = [address(self.device_table), *same, int(self.device_table.nbytes)]
+        self.table.words[:FIELDS] = np.array(self.rows[0], np.uint64)
 
     def launch(self, build: Build, first: int, end: int, *, enters: bool = False, reports: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
-        rounds. reports: it notifies the host when it is done."""
-        part = self.device_table[FIELDS * first : FIELDS * end]
+        rounds; reads the table from the host's memory. reports: it notifies the host when it is done."""
+        part: Argument = self.table.argument if enters else self.device_table[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
-        return build.launcher(
-            Variant("loop/gpu/move"),
-            1 if reports else build.grid(BLOCK * chunks),
-            (np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)),
-        )
+        blocks = 1 if reports else build.grid(BLOCK * chunks)
+        args = np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)
+        return build.launcher(Variant("loop/gpu/move"), min(blocks, READERS) if enters else blocks, args)
 
     def report_arguments(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (control.cu)."""
@@ -198,6 +193,15 @@ class CopyIn:
             words[first + AT], words[first + WORD] = single.place >> 6, 1 << (single.place & 63)
 
 
+class ResultMemory(NamedTuple):
+    """Memory for the bits and values of a result, and its addresses."""
+
+    bits: Array
+    values: Array | None
+    bits_address: int
+    values_address: int
+
+
 class CopyOut:
     """The pieces of a result vector: its bits and values, in memory that is allocated for each run."""
 
@@ -209,29 +213,39 @@ class CopyOut:
         self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
         # By stream, because other streams may still write to freed memory.
-        self.allocated: dict[int, tuple[Array, Array | None]] = {}
+        self.allocated: dict[int, ResultMemory] = {}
+        self.memory: ResultMemory | None = None  # of this run
         self.store: VectorStore | None = None
         self.skipped = True  # the pieces have no destination yet
 
     def allocate(self, stream: int) -> None:
         """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
-        f, self.skipped = self.frontier, False
-        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
-        self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None and values is not None:
-            self.exchange.put(self.values, TO, address(values))
-        stored = f.iso if values is None else values
-        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
+        self.memory = memory = self.allocated.get(stream) or self._memory()
+        self.allocated, self.skipped = {}, False
+        words = self.exchange.table.words
+        words[FIELDS * self.bits + TO] = memory.bits_address
+        if self.values is not None:
+            words[FIELDS * self.values + TO] = memory.values_address
 
-    def allocate_ahead(self, stream: int) -> None:
-        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
+    def work_ahead(self, stream: int) -> None:
+        """While the device works: make the result of this run, and allocate memory for the next one, unless there is
+        not enough."""
+        if self.skipped:
+            return
+        f, memory, self.memory = self.frontier, self.memory, None
+        assert memory is not None
+        stored = f.iso if memory.values is None else memory.values
+        count = f.vec.size if self.full else None
+        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, memory.bits, stored, count)
+        if self.nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
                 self.allocated = {stream: self._memory()}
 
-    def _memory(self) -> tuple[Array, Array | None]:
+    def _memory(self) -> ResultMemory:
         xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
+        bits = xp.empty(self.count, np.uint64)
+        values = xp.empty(*self.values_shape) if self.values_shape else None
+        return ResultMemory(bits, values, address(bits), 0 if values is None else address(values))
 
     def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
@@ -278,6 +292,8 @@ class Inputs:
 
     def stay(self) -> bool:
         """Whether all inputs still have the same memory."""
+        if not self.values:
+            return True
         gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
         self.moved.update(id(member.vector) for member in gone)
         return not gone
