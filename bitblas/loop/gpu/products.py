@@ -79,10 +79,10 @@ class AdvanceKernel:
         kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
         parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
         flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.counts_work)
-        flags = *flags, ("PUSH_COST", tuning.count("push_cost.round.left"))
         # The hardware atomic that accumulates products into a cell (kernels/advance.cuh).
         join = ATOMICS.get(monoid.name, 0) if has_atomic(z, monoid.name) else 0
-        constants = *flags, ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
+        cost = tuning.count("push_cost.round.left")
+        constants = *flags, ("PUSH_COST", cost), ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
         return dataclasses.replace(
             plain,
             kernel=format_of(self.key).kernels["advance"].kernel,
@@ -246,7 +246,8 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
 
 def limits(layout: Layout, *, search: bool = False) -> tuple[np.uint64, np.uint64]:
     """The work of a frontier above which an advance pulls, and the work of all rows that a search has to do."""
-    return tuple(map(np.uint64, round_limits(layout, search=search)))
+    found = round_limits(layout, search=search)
+    return np.uint64(found.items), np.uint64(found.left)
 
 
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.

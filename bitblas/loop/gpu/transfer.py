@@ -108,11 +108,10 @@ class Transfer:
     def bind(self) -> None:
         """Allocate the table. Nothing can be added afterwards."""
         self.table = HostWords(self.device, FIELDS * len(self.rows))
-        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
         self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
         self.rows[0][: BYTES + 1] = [address(self.device_table), *same, int(self.device_table.nbytes)]
-        self.table.words[:FIELDS] = np.array(self.rows[0], np.uint64)
+        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
 
     def launch(self, build: Build, first: int, end: int, *, enters: bool = False, reports: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
