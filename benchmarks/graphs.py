@@ -2,8 +2,9 @@
 
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
-that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), hub_n20 and
-even_n20 (2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but the last three are
+that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), crawl_n18
+(6 M entries, searches of some 25 levels) and social_n18 (5 M entries: a configuration model), hub_n20 and even_n20
+(2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but web, hub and even are
 symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
 degree; with "+undirected" each edge goes both ways.
 """

@@ -1015,8 +1015,8 @@ TABLE: dict[str, Threshold] = {
     "cluster.lanes": Threshold(
         8,
         "lanes",
-        "For longer rows: a cluster has fewer threads than the grid. With WORDS it then has twice the threads, with 64 "
-        "registers.",
+        "For longer rows: a cluster has fewer threads than the grid. If that spills nothing (WORDS, and any of equal "
+        "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
     "patch.bytes": Threshold(
