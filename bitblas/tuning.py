@@ -168,13 +168,12 @@ TABLE: dict[str, Threshold] = {
         "Long rows are cut into segments but long tile rows are not: a frontier with a longer one pulls. A group of "
         "lanes reads so many in less time than a pull takes.",
     ),
-    "push_cost.round.left": Threshold(
-        4,
-        "entries of the rows left per entry of the frontier's rows",
-        "A search pulls if its frontier has more than 1/4 of the entries in the rows that it has not reached yet, and "
-        "1/16 entry per vertex, because a pull reads the mask of all vertices.",
-        "H200, levels of a crawl with 23 levels, whose frontiers have up to 1/8 of all entries: 447 us with pulls from "
-        "1/16 of all entries on, 330 us without",
+    "push.round.scanned": Threshold(
+        16,
+        "vertices per entry",
+        "Reading the mask of so many vertices, as every pull of a search does, costs as much as reading an entry.",
+        "H200, RMAT 22, device time of a search: 265 us if one of the last frontiers, with more than 1/16 of the "
+        "vertices, pushes, 229 us if it pulls",
     ),
     "push_cost.ranks": Threshold(
         512,

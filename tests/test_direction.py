@@ -319,7 +319,7 @@ def test_rounds_of_a_loop_compare_with_numbers(form):
     other = layout.work // share, plan.NO_LIMIT
     assert plan.round_limits(layout, search=False) == other
     search = plan.round_limits(layout, search=True)
-    assert search == (other if form == "b2sr" else (layout.work, layout.work + n // 4))
+    assert search == (other if form == "b2sr" else (layout.work, layout.work + n // 16))
 
 
 def test_ranks_push_few_entries_of_symmetric_matrices():

@@ -325,8 +325,9 @@ def loop_direction(facts: LoopFacts) -> LoopDirection:
 
 
 class RoundLimits(NamedTuple):
-    """A round pulls if the units of its frontier have more than `items` items; or, in a search, if `push_cost` times
-    these items are more than the items of the units that no frontier has had so far, `left` before the first one."""
+    """A round pulls if the units of its frontier have more than `items` items; or, in a search, if these are more than
+    a pull would read: the items of the units that no frontier has had (`left` before the first one). If the units of
+    the frontier are longer than average, by a factor h, a pull finds most of them soon and reads 1/h of that."""
 
     items: int
     left: int = NO_LIMIT
@@ -335,7 +336,7 @@ class RoundLimits(NamedTuple):
 def round_limits(layout: Layout, *, search: bool) -> RoundLimits:
     """Limits of a round of a loop on a GPU, for the layout that its advance reads. They are wider than those of a
     statement, because a push of a loop needs no merge. search: the mask excludes what frontiers have had, so that a
-    pull reads only the rows that are left (push_cost.round.left)."""
+    pull reads only the rows that are left."""
     item = layout.format.kernels["advance"].item
     search = search and item != "tile"
     most = layout.work / (1 if search else tuning.value(f"push_cost.round.{item}"))
@@ -343,7 +344,9 @@ def round_limits(layout: Layout, *, search: bool) -> RoundLimits:
         most = min(most, layout.units * tuning.value("push.round.contended"))
     if item == "tile" and (longest := longest_unit(layout)) > tuning.value("push.round.longest_tile_row"):
         most = min(most, longest - 1)  # long tile rows are not cut into segments
-    return RoundLimits(int(most), layout.work + layout.units // 4 if search else NO_LIMIT)
+    if not search:
+        return RoundLimits(int(most))
+    return RoundLimits(int(most), layout.work + layout.units // tuning.count("push.round.scanned"))
 
 
 def missed_by_loop(device: str) -> float:

@@ -165,7 +165,7 @@ class CapturedProgram:
         self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
-        split = len(exchange.rows)  # of pieces before the rounds and after them
+        split = len(exchange.rows)
         buffers, advances, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.copies_out = [
             (
@@ -184,7 +184,7 @@ class CapturedProgram:
                 exchange.report(k + part, array)
         exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
-        self.enter = [exchange.launch(build, 0, split, enters=True)]
+        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
         if build.outer and not build.end:  # reported by the kernel that ends the loop
             build.report_arguments = exchange.report_arguments(end)

@@ -81,8 +81,7 @@ class AdvanceKernel:
         flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.counts_work)
         # The hardware atomic that accumulates products into a cell (kernels/advance.cuh).
         join = ATOMICS.get(monoid.name, 0) if has_atomic(z, monoid.name) else 0
-        cost = tuning.count("push_cost.round.left")
-        constants = *flags, ("PUSH_COST", cost), ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
+        constants = *flags, ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
         return dataclasses.replace(
             plain,
             kernel=format_of(self.key).kernels["advance"].kernel,

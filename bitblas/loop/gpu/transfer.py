@@ -1,8 +1,8 @@
 """Copy vectors into the memory of a program before a run, and out of it afterwards; exchange them between ranks.
 
 The work is a table of memory pieces to fill or copy (control.cu). The host writes the table and launches the graph. Its
-first kernel reads the table from the host's memory, copies in the contents of the vectors and the table itself, and its
-last one copies the results to memory of their own: nothing else is launched, copied or waited for.
+first kernels copy in the table and the contents of the vectors, and its last one copies the results to memory of their
+own: nothing else is launched, copied or waited for.
 
 Full vectors that a body only reads are used in place (`Inputs`). The program has captured the address of their memory.
 If such a vector has other memory in a later run, the program is captured again, and copies that vector from then on.
@@ -40,7 +40,6 @@ FIELDS = 10  # of a piece, 64 bits each (control.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 CHUNK = 1 << 14  # bytes that a block copies at a time (control.cu)
-READERS = 128  # blocks that read the table from the host's memory in little more time than one
 
 
 def pattern(value: np.generic) -> tuple[int, int]:
@@ -64,8 +63,7 @@ class HostWords:
             self.host = np.zeros(count, np.uint64)
             self.address = address(self.host)
         self.words = memoryview(self.host.data)
-        self.argument: Argument = np.uint64(self.address) if device.pins else self.host  # of a kernel
-        self.last: Argument = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
+        self.last = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
         self.signed = self.words.cast("B").cast("q")
 
 
@@ -79,7 +77,6 @@ class Transfer:
         self.device = device
         self.reported = HostWords(device, words + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
-        self.add(nbytes=0)  # the table itself (bind)
 
     def add(
         self,
@@ -108,19 +105,28 @@ class Transfer:
     def bind(self) -> None:
         """Allocate the table. Nothing can be added afterwards."""
         self.table = HostWords(self.device, FIELDS * len(self.rows))
+        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
         self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
-        self.rows[0][: BYTES + 1] = [address(self.device_table), *same, int(self.device_table.nbytes)]
-        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
+        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0]
+        self.all = self.device.asarray(np.array(row, np.uint64))
+
+    def send(self, build: Build) -> Launch:
+        """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
+        starts sooner after a kernel than after a copy. One block: many that read host memory take 0.2 us each."""
+        args = np.int64(1), self.all, build.rounds, self.reported.last, np.int64(1), np.int64(0)
+        return build.launcher(Variant("loop/gpu/move"), 1, args)
 
     def launch(self, build: Build, first: int, end: int, *, enters: bool = False, reports: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
-        rounds; reads the table from the host's memory. reports: it notifies the host when it is done."""
-        part: Argument = self.table.argument if enters else self.device_table[FIELDS * first : FIELDS * end]
+        rounds. reports: it notifies the host when it is done."""
+        part = self.device_table[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
-        blocks = 1 if reports else build.grid(BLOCK * chunks)
-        args = np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)
-        return build.launcher(Variant("loop/gpu/move"), min(blocks, READERS) if enters else blocks, args)
+        return build.launcher(
+            Variant("loop/gpu/move"),
+            1 if reports else build.grid(BLOCK * chunks),
+            (np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)),
+        )
 
     def report_arguments(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (control.cu)."""
