@@ -2,8 +2,9 @@
 
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
-that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), hub_n20 and
-even_n20 (2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but the last three are
+that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), crawl_n18
+(6 M entries, searches of some 25 levels) and social_n18 (5 M entries: a configuration model), hub_n20 and even_n20
+(2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but web, hub and even are
 symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
 degree; with "+undirected" each edge goes both ways.
 """
@@ -162,11 +163,14 @@ def _even(log_n: int) -> Any:
     return _clean(keys // n, keys % n, n, symmetric=False)
 
 
-def _web(log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25) -> Any:
+def _web(
+    log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25, menu: int = 40, reach: float = 0.0
+) -> Any:
     """Pages of hosts of Zipf size, host after host, directed. A page has `links` links: each is copied from a page
     shortly before it on its host (`copied`; the copying model of Kumar et al.), else a new one, to a page near it or
-    (`far`) to one of the first pages of a host. All pages of a section of 32 also link to a menu: 4 to 40 consecutive
-    pages of their host."""
+    (`far`) to one of the first pages of a host: any host, or one about `reach` hosts away, and
+    then all pages link to the first of their host. All pages of a section of
+    32 also link to a menu: 4 to `menu` consecutive pages of their host."""
     n, rng = 1 << log_n, np.random.default_rng(0)
     sizes = np.minimum(rng.zipf(1.6, n) * 8, 1 << 13)
     sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
@@ -174,7 +178,10 @@ def _web(log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25) ->
     host = np.repeat(np.arange(len(sizes)), sizes)[:n]
     near = np.arange(n)[:, None] + np.round(rng.laplace(0, 12, (n, links))).astype(np.int64)
     near = np.clip(near, first[host][:, None], np.minimum(first + sizes, n)[host][:, None] - 1)
-    front = first[host[rng.integers(0, n, (n, links))]] + rng.geometric(0.3, (n, links)) - 1  # of a host, by its pages
+    other = host[rng.integers(0, n, (n, links))]  # by its pages
+    if reach:
+        other = np.clip(host[:, None] + np.round(rng.laplace(0, reach, (n, links))).astype(np.int64), 0, host[-1])
+    front = first[other] + rng.geometric(0.3, (n, links)) - 1
     target = np.where(rng.random((n, links)) < far, np.minimum(front, n - 1), near)
     copies, back = rng.random((n, links)) < copied, rng.geometric(0.5, n)
     order = np.argsort(-sizes, kind="stable")
@@ -183,13 +190,35 @@ def _web(log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25) ->
         page = page[page < n]
         target[page] = np.where(copies[page], target[page - np.minimum(k, back[page])], target[page])
     section = np.arange(n) >> 5
-    length = np.minimum(rng.integers(4, 41, section[-1] + 1)[section], np.minimum(first + sizes, n)[host] - first[host])
+    length = np.minimum(
+        rng.integers(4, menu + 1, section[-1] + 1)[section], np.minimum(first + sizes, n)[host] - first[host]
+    )
     room = np.minimum(first + sizes, n)[host] - first[host] - length + 1
     begin = first[host] + (rng.random(section[-1] + 1)[section] * room).astype(np.int64)
     pages = np.arange(n)
-    menu = np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
+    pointed = np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
     rows = np.concatenate([np.repeat(pages, links), np.repeat(pages, length)])
-    return _clean(rows, np.concatenate([target.ravel(), menu]), n, symmetric=False)
+    cols = np.concatenate([target.ravel(), pointed])
+    if reach:
+        rows, cols = np.concatenate([rows, pages]), np.concatenate([cols, first[host]])
+    return _clean(rows, cols, n, symmetric=False)
+
+
+def _crawl(log_n: int) -> Any:
+    """A crawl of a few neighbouring sites, undirected: searches have some 20 levels, and front pages are hubs."""
+    ptr, col = _web(log_n, links=5, far=0.05, menu=9, reach=20.0)
+    n = len(ptr) - 1
+    return _clean(np.repeat(np.arange(n), np.diff(ptr)), col, n)
+
+
+def _social(log_n: int, mean: float = 22.0, exponent: float = 2.1) -> Any:
+    """A configuration model: ends of edges are matched at random; degrees follow a power law, up to n / 32."""
+    n, rng = 1 << log_n, np.random.default_rng(0)
+    degree = (1 - rng.random(n)) ** (-1 / (exponent - 1))
+    degree = np.minimum(degree, n / 32)
+    degree = np.round(degree * mean / degree.mean()).astype(np.int64).clip(1, n // 32)
+    ends = rng.permutation(np.repeat(np.arange(n), degree))[: degree.sum() // 2 * 2]
+    return _clean(ends[::2], ends[1::2], n)
 
 
 def _file(path: str) -> Any:
@@ -210,6 +239,8 @@ FAMILIES: dict[str, Callable[[int], Any]] = {
     r"stencil27_(\d+)": _stencil27,
     r"mycielskian(\d+)": _mycielskian,
     r"web_n(\d+)": _web,
+    r"crawl_n(\d+)": _crawl,
+    r"social_n(\d+)": _social,
     r"hub_n(\d+)": _hub,
     r"even_n(\d+)": _even,
 }

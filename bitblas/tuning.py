@@ -168,18 +168,12 @@ TABLE: dict[str, Threshold] = {
         "Long rows are cut into segments but long tile rows are not: a frontier with a longer one pulls. A group of "
         "lanes reads so many in less time than a pull takes.",
     ),
-    "push.round.masked.entry": Threshold(
+    "push.round.scanned": Threshold(
         16,
-        "vertices per entry of the frontier",
-        "Under a mask, a larger frontier is one of the last of a search, and few vertices are left: it pulls, "
-        "however short its rows are. Only for rows of very different lengths.",
-        "H200, RMAT 22, device time of a search: 265 to 229 us",
-    ),
-    "push.round.masked.code": Threshold(
-        32,
-        "vertices per entry of the frontier",
-        "As push.round.masked.entry; decoding rows costs more.",
-        "H200, RMAT 22, from a vertex of middling degree: CGR 2275 to 1039 us, NIB 1167 to 888",
+        "vertices per entry",
+        "Reading the mask of so many vertices, as every pull of a search does, costs as much as reading an entry.",
+        "H200, RMAT 22, device time of a search: 265 us if one of the last frontiers, with more than 1/16 of the "
+        "vertices, pushes, 229 us if it pulls",
     ),
     "push_cost.ranks": Threshold(
         512,
@@ -1000,7 +994,9 @@ TABLE: dict[str, Threshold] = {
         "32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without",
     ),
     "cluster.value_entries": Threshold(
-        1 << 12, "entries", "The same for tiles with values, whose entries one lane combines one by one."
+        1 << 12,
+        "entries",
+        "The same for tiles with values, whose entries one lane combines one by one (unless any of them will do).",
     ),
     "cluster.positions": Threshold(
         1 << 14,
@@ -1018,8 +1014,8 @@ TABLE: dict[str, Threshold] = {
     "cluster.lanes": Threshold(
         8,
         "lanes",
-        "For longer rows: a cluster has fewer threads than the grid. With WORDS it then has twice the threads, with 64 "
-        "registers.",
+        "For longer rows: a cluster has fewer threads than the grid. If that spills nothing (WORDS, and any of equal "
+        "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
     "patch.bytes": Threshold(

@@ -128,6 +128,27 @@ def test_breadth_first_parents(device, form):
     assert oracles.parents_fault(oracle(A), 3, by_index(p)) is None
 
 
+@in_emulator
+@pytest.mark.parametrize("form", (FORMS[2], FORMS[-1]))
+def test_any_edge_of_those_that_lead_to_a_vertex(device, turn, form):
+    """On tiles, one product for each new position, with the value of its own entry."""
+    A = graph(**options(form))
+    n, (rows, cols, _) = A.nrows, entries(A)
+    A = gb.Matrix.from_coo(rows, cols, rows * n + cols, nrows=n, ncols=n, **options(form))
+    p, q = gb.Vector(INT64, n), gb.Vector(INT64, n)
+    q[3] = 3 * n + 3
+
+    def body(_):
+        p(q.S) << q
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.any_second)
+
+    repeat(body, while_=q)
+    edges, found = set((rows * n + cols).tolist()), by_index(p)
+    assert all(edge in edges or edge == 3 * n + 3 for edge in found.values())
+    assert all(edge % n == vertex for vertex, edge in found.items())
+    assert oracles.parents_fault(oracle(A), 3, {vertex: edge // n for vertex, edge in found.items()}) is None
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", (*FORMS[:4], FORMS[-1]))
 @pytest.mark.parametrize("dtype", [FP32, INT64])

@@ -474,10 +474,6 @@ class Advance(Protocol[L]):
         """Arguments of a pull by rows of the result, except values. read: False if it never pulls; then nothing is
         built for it."""
 
-    def tries_hub_columns(self, layout: L) -> bool:
-        """Whether a pull of entries, for whose arguments `layout` was made, tries one column of each row first."""
-        return False
-
     def segments(self, layout: L, longest: int) -> int:
         """Number of segments of the long rows; 0 if rows are not cut."""
         return 0

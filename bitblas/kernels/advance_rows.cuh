@@ -137,11 +137,19 @@ struct Deferred {
 
 // ---- The kernel. ----
 
-// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
-// plan/direction.py).
+// Entries per segment of long rows, the work of u above which it pulls, and (search, otherwise ~0) the work of all rows:
+// it also pulls if the work of u exceeds what a pull reads, a part of the rows that no frontier has had
+// (plan/direction.py).
 struct AdvanceLimits {
   i64 size, longest;
-  u64 most_work, most_entries;
+  u64 most_work, all_work;
+
+  __device__ __forceinline__ bool pulls(u64 work, u64 entries, u64 seen) const {
+    if (all_work == ~0ull) return work > most_work;
+    const float left = all_work > seen + work ? (float)(all_work - seen - work) : 0.f, mine = (float)work;
+    const float average = (float)entries * ((float)all_work / (float)size);  // work of so many average rows
+    return work > most_work || mine * (mine > average ? mine / average : 1.f) > left;
+  }
 };
 // The frontiers that are read, written, and cleared for the next round.
 struct SourceView {
@@ -170,19 +178,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {control.rounds[0]};
   const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_length = u.state[LIST_LENGTH],
-            u_work = u.state[WORK];
-  const u64 segments = u.state[SEGMENTS], old_length = old.state[LIST_LENGTH];
-  const u64 u_entries = limits.most_entries != ~0ull ? u.state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
+            u_work = u.state[WORK], u_entries = u.state[ENTRIES];
+  const u64 segments = u.state[SEGMENTS], old_length = old.state[LIST_LENGTH], seen = u.state[SEEN];
   // Consecutive warps are in different blocks, so that many blocks share the staging.
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
   // Prefetch the row of a warp, in case the list is not longer than the number of warps.
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u.list[warp];
   const bool runs = control.runs();
-  if (!runs_with(runs, no_list, no_old_list, u_length, u_work, segments, old_length, u_entries, own)) return;
+  if (!runs_with(runs, no_list, no_old_list, u_length, u_work, segments, old_length, u_entries, seen, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
-  if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
-  const bool pull =
-      PULLS && (u_work > limits.most_work || (limits.most_entries != ~0ull && u_entries > limits.most_entries));
+  if (thread_number() == 0) {
+    control.rounds[2] = begun[0] + control.ahead + 1;
+    t.state[SEEN] = seen + u_work;
+  }
+  const bool pull = PULLS && limits.pulls(u_work, u_entries, seen);
   const Rows A = FORM_OF();
   const i64 size = limits.size, longest = limits.longest;
   const Out out = {t, A, longest};

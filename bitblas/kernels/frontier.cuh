@@ -7,6 +7,7 @@
 #define WORK 3  // entries of the matrix in the rows of these entries
 #define SEGMENTS 4  // segments of long rows among them
 #define REMAINING 5  // entries that remained when the round ended
+#define SEEN 6  // work of all frontiers before this one
 
 #define WARP_LANE (threadIdx.x & 31)
 

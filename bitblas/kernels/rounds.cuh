@@ -92,6 +92,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const u64 most_work = limits.most_work;
   u64 most = limits.most;
   const u64 list_length = state[LIST_LENGTH], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
+  u64 seen = state[SEEN];
   const i64 first = rounds[0], limit = rounds[1];
   const u64 old_length = old_state[LIST_LENGTH], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
@@ -133,6 +134,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     past = count;
     count = q.before[rank + 1] - q.before[rank];
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
+    seen += done ? q.all.work : work;
     Item* const next = q.items[now == 2 ? 0 : now + 1];
     const Item* const old = q.items[now == 0 ? 2 : now - 1];
     i64 stop = 0;
@@ -209,6 +211,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   add_of_warp(state + WORK, sum);
   if (me == 0) {
     state[LIST_LENGTH] = inside + spilled;
+    state[SEEN] = seen;
     rounds[0] = rounds[2] = first + done;
     rounds[4] += done;
   }

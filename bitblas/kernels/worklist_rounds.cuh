@@ -46,12 +46,13 @@ struct Worklist {
   u32 rank, me;
   int current, parity;  // current lists; which counter of remaining entries is in use
   i64 first, limit, done;
+  u64 seen;
 
   __device__ __forceinline__ void start() {
     home = b.bits, home_val = b.val;
     rank = rank_in_cluster(), me = rank * THREADS + threadIdx.x;
     current = parity = 0;
-    first = rounds[0], limit = rounds[1], done = 0;
+    first = rounds[0], limit = rounds[1], done = 0, seen = state[SEEN];
   }
 
   // ---- lists ----
@@ -237,6 +238,7 @@ struct WorklistRounds : Worklist {
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
     const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave &&
         first + done < limit;
+    if (goes) seen += q.all_work;
     // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
     // this list.
     if (ADVANCE_FIRST) meet_in_cluster();
@@ -291,6 +293,7 @@ struct WorklistRounds : Worklist {
     add_of_warp(state + ENTRIES, entries);
     add_of_warp(state + WORK, work);
     if (me == 0) {
+      state[SEEN] = seen;
       rounds[0] = first + done;
       if (done) rounds[2] = first + done;
       rounds[4] += done;

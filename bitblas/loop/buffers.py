@@ -275,7 +275,7 @@ class Assumptions:
         if self.version != tuning.version():
             return False
         for matrix, held in self.matrices:
-            if matrix._stored is not held:
+            if matrix._data is not held or matrix._pending:
                 return False
         for member in self.full:
             if member.entering().nvals != member.vector.size:

@@ -8,9 +8,10 @@ inequality, in entries that a pull streams, at two levels:
     items of active units * push cost of an item  <  items of the matrix * the same share
 
 `choose_direction` applies it to a statement, and names the next fact that it needs; facts that cost a kernel come last.
-Where the device decides, it compares with numbers that this module computes from the same inequality: `PushLimits` for
-rounds of loops, `multivector_push_limit` for products with a multivector. `loop_direction` says which products of a
-loop may push at all, and `distributed_direction` chooses for several ranks. The costs are rows of the tuning table.
+Where the device decides, it compares with numbers that this module computes from the same inequality: `PushLimits` and
+`RoundLimits` for rounds of loops, `multivector_push_limit` for products with a multivector. `loop_direction` says which
+products of a loop may push at all, and `distributed_direction` chooses for several ranks. The costs are rows of the
+tuning table.
 
 Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.
 """
@@ -323,20 +324,29 @@ def loop_direction(facts: LoopFacts) -> LoopDirection:
     return LoopDirection(True, "few entries may be active")
 
 
-def round_limits(layout: Layout, *, masked: bool, tries_hub_columns: bool) -> PushLimits:
+class RoundLimits(NamedTuple):
+    """A round pulls if the units of its frontier have more than `items` items; or, in a search, if these are more than
+    a pull would read: the items of the units that no frontier has had (`left` before the first one). If the units of
+    the frontier are longer than average, by a factor h, a pull finds most of them soon and reads 1/h of that."""
+
+    items: int
+    left: int = NO_LIMIT
+
+
+def round_limits(layout: Layout, *, search: bool) -> RoundLimits:
     """Limits of a round of a loop on a GPU, for the layout that its advance reads. They are wider than those of a
-    statement, because a push of a loop needs no merge. masked: the product has a mask. tries_hub_columns: a pull
-    tries a hub column of each row first."""
+    statement, because a push of a loop needs no merge. search: the mask excludes what frontiers have had, so that a
+    pull reads only the rows that are left."""
     item = layout.format.kernels["advance"].item
-    most = layout.work / tuning.value(f"push_cost.round.{item}")
+    search = search and item != "tile"
+    most = layout.work / (1 if search else tuning.value(f"push_cost.round.{item}"))
     if item == "entry":  # pushes contend for the cells of the result
         most = min(most, layout.units * tuning.value("push.round.contended"))
     if item == "tile" and (longest := longest_unit(layout)) > tuning.value("push.round.longest_tile_row"):
         most = min(most, longest - 1)  # long tile rows are not cut into segments
-    # Under a mask, a frontier of so many vertices is one of the last of a search, and few vertices are left.
-    ends = masked and (item == "code" or (item == "entry" and tries_hub_columns))
-    share = tuning.value(f"push.round.masked.{item}") if ends else 0
-    return PushLimits(int(layout.units / share) if share else NO_LIMIT, int(most))
+    if not search:
+        return RoundLimits(int(most))
+    return RoundLimits(int(most), layout.work + layout.units // tuning.count("push.round.scanned"))
 
 
 def missed_by_loop(device: str) -> float:

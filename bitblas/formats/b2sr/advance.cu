@@ -69,7 +69,7 @@ struct Form {
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.count); }
 
-#if KIND == WORDS
+#if !CELLS_BEGIN
   // The bits of tile column j that the active rows of an item reach.
   template <class T> __device__ __forceinline__ u64 reach(const Items<T>& of, i64 item, u64 active, i64& j) const {
 #if PACKED
@@ -82,24 +82,29 @@ struct Form {
     j = tiles.col[of.tile + item];
     return reached(tiles.bits, of.tile + item, active);
   }
-#else
-  // put(k, z) for each product of an item's active rows with u (u.at(i) for row i), at the allowed columns k of tile
-  // column j.
+#endif
+#if KIND != WORDS
+  template <class T> __device__ __forceinline__ i64 tile_column(const Items<T>& of, i64 item) const {
+#if PACKED
+    if (item >= of.tiles) return entry(of, item).code >> 2 * LOG_TILE;
+#endif
+    return tiles.col[of.tile + item];
+  }
+  // put(k, z) for each product of an item's active rows with u (u.at(i) for row i), at the columns k of its tile column
+  // whose bits are in `open` (push.cu).
   template <class T, class U, class Emit>
-  __device__ __forceinline__ void products(const Items<T>& of, i64 item, i64 tile_row, u64 active, const Open& open,
-                                           const Values& a, const U& u, i64& j, Emit emit) const {
+  __device__ __forceinline__ void products(const Items<T>& of, i64 item, i64 tile_row, u64 active, u64 open,
+                                           const Values& a, const U& u, Emit emit) const {
 #if PACKED
     if (item >= of.tiles) {
       const Entry e = entry(of, item);
-      j = e.code >> 2 * LOG_TILE;
       const i64 i = tile_row * TILE + row_in_tile(e.code), k = column_of(e.code);
-      if (!(active >> row_in_tile(e.code) & open[j] >> (k & (TILE - 1)) & 1)) return;
+      if (!(active >> row_in_tile(e.code) & open >> (k & (TILE - 1)) & 1)) return;
       emit(k, mul(RANKED ? a[e.rank] : A_T(a.iso), u.at(i), k, i));
       return;
     }
 #endif
-    j = tiles.col[of.tile + item];
-    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], tiles, a, u, emit);
+    products_of_tile(of.tile + item, tile_row, tiles.col[of.tile + item] * TILE, active, open, tiles, a, u, emit);
   }
 #endif
 };
@@ -114,20 +119,13 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
   return hit & ~before;
 }
 
-#if KIND != WORDS
+#if CELLS_BEGIN
 // Combine a product with entry `at`, in tile column j. `fresh` gets its bit if it is new; `first` whether it is the
 // first of the tile column.
 __device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
   bool opened = false;
-  u64 new_bit = 0;
-#if CELLS_BEGIN
-  const bool may = join_is_first(val + at, z, cell_at(val + at));
-#else
-  const bool may = true;
-#endif
-  if (may && !bit_now(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
-  if (!CELLS_BEGIN && new_bit) val[at] = C_T(z);
-  fresh |= new_bit;
+  if (!join_is_first(val + at, z, cell_at(val + at)) || bit_now(bits, at)) return;
+  fresh |= mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
   first = first || opened;
 }
 #endif
@@ -157,10 +155,10 @@ struct ItemPush : Operands, PushVectors {
     do {
       i64 j = 0;
       u64 added = 0;
-      UInt<(KIND == WORDS && TILE < 64) ? 32 : 64>::type fresh = 0;
+      UInt<(!CELLS_BEGIN && TILE < 64) ? 32 : 64>::type fresh = 0;
       bool first = false;
       Item found = {};
-#if KIND == WORDS
+#if !CELLS_BEGIN
       tile_t hit = 0, there = 0;
       if (item < x.count) {
         hit = (tile_t)form.reach(x, item, active, j);
@@ -175,12 +173,16 @@ struct ItemPush : Operands, PushVectors {
       if (IN_FLIGHT && item == lane) overlap();
 #endif
       if (item < x.count) {
-#if KIND == WORDS
+#if !CELLS_BEGIN
         hit &= ~there;
 #if PLACES
         if (hit) added = emit.add(j * TILE, hit);
 #endif
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#if KIND == VALUES
+        if (fresh)
+          form.products(x, item, tile_row, active, fresh, values, *this, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
+#endif
 #else
         const auto emit_product = [&](i64 at, Z_T z) {
 #if PLACES
@@ -188,7 +190,8 @@ struct ItemPush : Operands, PushVectors {
 #endif
           combine_in_tile(t_bits, t_val, j, at, z, fresh, first);
         };
-        form.products(x, item, tile_row, active, open, values, *this, j, emit_product);
+        j = form.tile_column(x, item);
+        form.products(x, item, tile_row, active, open[j], values, *this, emit_product);
         if (!PLACES && first) found = form.item((u32)j);
 #endif
       }
@@ -241,15 +244,15 @@ struct ItemPush : Operands, PushVectors {
 #define PULL_LANES (PACKED || LANES <= 8 ? LANES : LANES / 8)
 #define PULL_GROUPS (32 / PULL_LANES)
 #define TILES_AT_ONCE (TILE == 64 ? 1 : 3)
-#define PREFETCH_LENGTHS (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
+#define PREFETCH_LENGTHS (!CELLS_BEGIN && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
+    advance(i64 n, i64 size, i64 longest, u64 most_work, u64 all_work, const u64* condition, i64* rounds, i64 ahead,
             VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
             u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list,
             const u64* old_state, MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
   await_previous();
-  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
+  (void)longest, (void)all_work, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
@@ -301,14 +304,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       bool first = false;
       PTR_T begin = 0, end = 0;  // range of tile row j
       if (item < items.count) {
-#if KIND == WORDS
+#if !CELLS_BEGIN
         u64 hit = A.reach(items, item, active, j);
         if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
         hit &= open[j] & ~part_now<TILE>(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#if KIND == VALUES
+        if (fresh) A.products(items, item, tile_row, active, fresh, a, u, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
+#endif
 #else
         const auto emit = [&](i64 at, Z_T z) { combine_in_tile(t_bits, t_val, j, at, z, fresh, first); };
-        A.products(items, item, tile_row, active, open, a, u, j, emit);
+        j = A.tile_column(items, item);
+        A.products(items, item, tile_row, active, open[j], a, u, emit);
 #endif
       }
       append_staged(stage, first, (u32)j, t_list, t_state + LIST_LENGTH);

@@ -21,14 +21,14 @@ __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active)
 }
 
 #if KIND != WORDS
-// put(j, z) for each product of a tile's active rows with u (u.at(i) for row i), at the columns j in `open`; `left` is
-// the tile's first column.
+// put(j, z) for each product of a tile's active rows with u (u.at(i) for row i), at the columns j in `open`; if sums are
+// any of their products, for one product of each column. `left` is the tile's first column.
 template <class U, class Emit>
 __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 left, u64 active, u64 open,
                                                  const Tiles& tiles, const Values& a, const U& u, Emit emit) {
   i64 rank = RANKED ? (i64)tiles.value_ptr[tile] : 0;
   int ranked = 0;  // rows of the tile whose bits are included in `rank`
-  for (u64 rows = open ? active : 0ull; rows; rows &= rows - 1) {
+  for (u64 rows = active; rows && open; rows &= rows - 1) {
     const int r = __ffsll(rows) - 1;
     if (RANKED)
       for (; ranked < r; ++ranked) rank += __popcll(tile_row_bits(tiles.bits, tile, ranked));
@@ -40,6 +40,7 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
       const A_T value = RANKED ? a[rank + __popcll(row_bits & ((1ull << c) - 1))] : A_T(a.iso);
       emit(left + c, mul(value, x, left + c, i));
     }
+    if (KIND == VALUES && HAS_TERMINAL == 2) open &= ~row_bits;
   }
   (void)ranked;
 }

@@ -306,9 +306,6 @@ class RowsAdvance(Advance["Rows"]):
         none = dummy(layout.device, index_type(layout.ncols).name), dummy(layout.device, "uint64")
         return layout.ptr, layout.col, *(none if hubs is None else hubs), np.int64(hubs is not None)
 
-    def tries_hub_columns(self, layout: Rows) -> bool:
-        return hub_columns(layout, column_types(layout)) is not None
-
     def segments(self, layout: Rows, longest: int) -> int:
         def compute() -> int:
             length = layout.ptr[1:] - layout.ptr[:-1]

@@ -300,7 +300,8 @@ class Build:
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
         longest = self.longest(layout)
         pulled = along.back(device, back, product)
-        most = limits(layout, masked=item.mask is not None, back=back)
+        search = compacted is None and item.mask is not None and item.mask.complement
+        most = limits(layout, search=search)
         head = layout.units, product.outer, longest, *most, *self.head(k)
         source = u.at(u.bits), *self.values_of(u, kernel), u.at(u.lists), self.number(u_state), u.at(u.segments)
         target = t.at(t.bits, 1), self.cells_at(t, 1, kernel.kind), t.at(t.lists, 1), self.number(first + 2)

@@ -128,7 +128,8 @@ class CapturedProgram:
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
         all ranks that run the same loop."""
-        amortized = any(map(transpose_amortized, self.build.missing_transposes.values()))
+        missing = self.build.missing_transposes
+        amortized = bool(missing) and any(map(transpose_amortized, missing.values()))
         valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
@@ -215,9 +216,9 @@ class CapturedProgram:
             result.allocate(stream)
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
+                self.loop.run(self._stop, exchange.reported, self._work_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
+                run = partial(self.loop.run, self._stop, exchange.reported, self._work_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
@@ -240,10 +241,10 @@ class CapturedProgram:
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def _allocate_ahead(self, stream: int) -> None:
+    def _work_ahead(self, stream: int) -> None:
         """The host's work while the device computes."""
         for _, copy, _, _ in self.copies_out:
-            copy.allocate_ahead(stream)
+            copy.work_ahead(stream)
 
     def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

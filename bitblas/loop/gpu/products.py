@@ -66,6 +66,11 @@ class AdvanceKernel:
     scans: bool = False
     counts_work: bool = True
 
+    @property
+    def any_product(self) -> bool:
+        """Whether one product for each position suffices."""
+        return self.kind == WORDS or (self.semiring is not None and self.semiring.op.monoid.name == "any")
+
     def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
         """The kernel. entry: statements that run at entries."""
         what = self.key, self.types, self.semiring, self.kind, self.a, self.u, self.flip, self.ranked, self.packed
@@ -238,12 +243,10 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
     return compaction(build, vec, item.product, state, most, late)
 
 
-def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
-    """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
-    whose arguments have been made."""
-    tries_hub_columns = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
-    found = round_limits(layout, masked=masked, tries_hub_columns=tries_hub_columns)
-    return np.uint64(found.items), np.uint64(found.entries)
+def limits(layout: Layout, *, search: bool = False) -> tuple[np.uint64, np.uint64]:
+    """The work of a frontier above which an advance pulls, and the work of all rows that a search has to do."""
+    found = round_limits(layout, search=search)
+    return np.uint64(found.items), np.uint64(found.left)
 
 
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.

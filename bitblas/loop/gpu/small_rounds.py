@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...plan.product import VALUES, WORDS
+from ...plan.product import WORDS
 from ...store import words
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
@@ -91,7 +91,7 @@ def small_rounds(build: Build) -> SmallRounds:
     most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
     if isinstance(how, Advance):
         most = tuning.count("cluster.units"), tuning.count("cluster.entries")
-        if along.kernel.kind == VALUES and along.layout.rows_per_unit > 1:
+        if not along.kernel.any_product and along.layout.rows_per_unit > 1:
             most = most[0], min(most[1], tuning.count("cluster.value_entries"))
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
@@ -102,6 +102,8 @@ def small_rounds(build: Build) -> SmallRounds:
     args: tuple[Argument, ...]
     matrix = *launch_arguments(build.mask(advance.mask)), *along.matrix(build.device, longest)
     if isinstance(how, Advance):
+        if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
+            cluster = cluster._replace(threads=2 * cluster.threads)
         variant, parameters = rounds_variant(base, advance.before, advance.product.u, build.iso, cluster, lanes)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
@@ -126,13 +128,18 @@ def lanes_of(work: int, units: int) -> int:
     return short if short * units >= work else tuning.count("cluster.lanes")
 
 
+def fits_64_registers(along: AdvanceMatrix, advance: Variant) -> bool:
+    """Whether small rounds of an advance spill nothing with 64 registers per thread, half of what a thread can have."""
+    decodes = advance.constant("PACKED") or along.layout.format.kernels["advance"].item == "code"
+    any_of_equal = along.kernel.any_product and isinstance(along.values, np.generic)
+    return along.kernel.kind == WORDS or (any_of_equal and not decodes)
+
+
 def rounds_variant(
     advance: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
-    if lanes == tuning.count("cluster.lanes") and advance.constant("KIND") == WORDS:
-        cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
     others = tuple(p for p in text.parameters if p not in rotating)

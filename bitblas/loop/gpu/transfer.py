@@ -1,8 +1,8 @@
 """Copy vectors into the memory of a program before a run, and out of it afterwards; exchange them between ranks.
 
 The work is a table of memory pieces to fill or copy (control.cu). The host writes the table and launches the graph. Its
-first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
-else is launched, copied or waited for.
+first kernels copy in the table and the contents of the vectors, and its last one copies the results to memory of their
+own: nothing else is launched, copied or waited for.
 
 Full vectors that a body only reads are used in place (`Inputs`). The program has captured the address of their memory.
 If such a vector has other memory in a later run, the program is captured again, and copies that vector from then on.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Transfer:
 
     def send(self, build: Build) -> Launch:
         """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
-        starts sooner after a kernel than after a copy."""
+        starts sooner after a kernel than after a copy. One block: many that read host memory take 0.2 us each."""
         args = np.int64(1), self.all, build.rounds, self.reported.last, np.int64(1), np.int64(0)
         return build.launcher(Variant("loop/gpu/move"), 1, args)
 
@@ -198,6 +198,15 @@ class CopyIn:
             words[first + AT], words[first + WORD] = single.place >> 6, 1 << (single.place & 63)
 
 
+class ResultMemory(NamedTuple):
+    """Memory for the bits and values of a result, and its addresses."""
+
+    bits: Array
+    values: Array | None
+    bits_address: int
+    values_address: int
+
+
 class CopyOut:
     """The pieces of a result vector: its bits and values, in memory that is allocated for each run."""
 
@@ -209,29 +218,39 @@ class CopyOut:
         self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
         # By stream, because other streams may still write to freed memory.
-        self.allocated: dict[int, tuple[Array, Array | None]] = {}
+        self.allocated: dict[int, ResultMemory] = {}
+        self.memory: ResultMemory | None = None  # of this run
         self.store: VectorStore | None = None
         self.skipped = True  # the pieces have no destination yet
 
     def allocate(self, stream: int) -> None:
         """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
-        f, self.skipped = self.frontier, False
-        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
-        self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None and values is not None:
-            self.exchange.put(self.values, TO, address(values))
-        stored = f.iso if values is None else values
-        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
+        self.memory = memory = self.allocated.get(stream) or self._memory()
+        self.allocated, self.skipped = {}, False
+        words = self.exchange.table.words
+        words[FIELDS * self.bits + TO] = memory.bits_address
+        if self.values is not None:
+            words[FIELDS * self.values + TO] = memory.values_address
 
-    def allocate_ahead(self, stream: int) -> None:
-        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
+    def work_ahead(self, stream: int) -> None:
+        """While the device works: make the result of this run, and allocate memory for the next one, unless there is
+        not enough."""
+        if self.skipped:
+            return
+        f, memory, self.memory = self.frontier, self.memory, None
+        assert memory is not None
+        stored = f.iso if memory.values is None else memory.values
+        count = f.vec.size if self.full else None
+        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, memory.bits, stored, count)
+        if self.nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
                 self.allocated = {stream: self._memory()}
 
-    def _memory(self) -> tuple[Array, Array | None]:
+    def _memory(self) -> ResultMemory:
         xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
+        bits = xp.empty(self.count, np.uint64)
+        values = xp.empty(*self.values_shape) if self.values_shape else None
+        return ResultMemory(bits, values, address(bits), 0 if values is None else address(values))
 
     def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
@@ -278,6 +297,8 @@ class Inputs:
 
     def stay(self) -> bool:
         """Whether all inputs still have the same memory."""
+        if not self.values:
+            return True
         gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
         self.moved.update(id(member.vector) for member in gone)
         return not gone
