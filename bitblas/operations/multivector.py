@@ -705,8 +705,8 @@ def _walked_pass(
         arguments = (longest, *begin, *contents, *a_val, *read, *written)
         return PreparedKernel(device, variant_of(product, mode, number), n, arguments)
 
-    starts, _ = view.starts(rows)
-    begin = starts, starts[1:], none, 0
+    starts, parts = view.starts(rows)
+    begin = starts, starts[parts:], none, 0
     if not device.is_simt:
         n = of.inner.words if push else rows.nrows
         made = kernel(WHOLE, n, EVERYWHERE, begin, to)
