@@ -153,6 +153,11 @@ TABLE: dict[str, Threshold] = {
     "push_cost.round.code": Threshold(
         16, "words of the matrix per word of the frontier's rows", "As push_cost.round.entry, in words of packed gaps."
     ),
+    "push_cost.round.piece": Threshold(
+        16,
+        "pieces of the matrix per piece of the frontier's rows",
+        "As push_cost.round.entry, in pieces of rows (CR2).",
+    ),
     "push_cost.round.tile": Threshold(
         4,
         "tiles of the matrix per tile of the frontier's tile rows",
@@ -180,6 +185,9 @@ TABLE: dict[str, Threshold] = {
         "vertices per entry of the frontier",
         "As push.round.masked.entry; decoding rows costs more.",
         "H200, RMAT 22, from a vertex of middling degree: CGR 2275 to 1039 us, NIB 1167 to 888",
+    ),
+    "push.round.masked.piece": Threshold(
+        32, "vertices per entry of the frontier", "As push.round.masked.code, for rows in pieces (CR2)."
     ),
     "push_cost.ranks": Threshold(
         512,
@@ -583,6 +591,11 @@ TABLE: dict[str, Threshold] = {
         6,
         "log2 of entries",
         "The longest pieces of a CR2, which a warp takes 32 at a time. A stored layout keeps its own.",
+    ),
+    "cr2.entries_per_piece": Threshold(
+        32,
+        "entries per piece",
+        "Entries per piece of a long row: advances and products with multivectors cut it by pieces.",
     ),
     "cgr.longest": Threshold(
         32, "words", "Words that one lane reads, four segments; longer rows have a segment per lane of a warp."

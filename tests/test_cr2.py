@@ -243,7 +243,7 @@ def test_a_stored_layout_keeps_its_clusters(tmp_path, on_the_cpu):
 
 
 def test_programs(device):
-    """Loops on a GPU take plain rows, those on the CPU statement by statement the format itself."""
+    """Loops walk the rows as they are stored."""
     test_loop.test_breadth_first_levels(device, ("cr2", None))
     test_loop.test_shortest_paths(device, ("cr2", None), gb.dtypes.INT64)  # values move with their entries
     A, B = (skewed(both=True, format=form) for form in ("cr2", "csr"))

@@ -10,7 +10,7 @@ from bitblas import algorithms
 from bitblas.config import config
 from bitblas.formats import class_of
 
-KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32", "split4", "split8")
+KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32", "split4", "split8", "cr2")
 # Semiring, columns of the multivector, and whether the matrix has one value.
 CASES = (("plus_second", 64, True), ("any_pair", 20, True), ("plus_times", 5, False), ("lor_land", 70, True))
 
@@ -80,7 +80,7 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
                 same(form(A).new(mask=some), form(of_rows).new(mask=some))
 
 
-@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8"])
+@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8", "cr2"])
 def test_batches_of_searches_in_a_loop(device, key, tune):
     """Betweenness of all vertices, in batches, on a directed and an undirected graph, by plain numbers."""
     tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})

@@ -334,7 +334,7 @@ def round_limits(layout: Layout, *, masked: bool, tries_hub_columns: bool) -> Pu
     if item == "tile" and (longest := longest_unit(layout)) > tuning.value("push.round.longest_tile_row"):
         most = min(most, longest - 1)  # long tile rows are not cut into segments
     # Under a mask, a frontier of so many vertices is one of the last of a search, and few vertices are left.
-    ends = masked and (item == "code" or (item == "entry" and tries_hub_columns))
+    ends = masked and (item in ("code", "piece") or (item == "entry" and tries_hub_columns))
     share = tuning.value(f"push.round.masked.{item}") if ends else 0
     return PushLimits(int(layout.units / share) if share else NO_LIMIT, int(most))
 
