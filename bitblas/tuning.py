@@ -544,7 +544,7 @@ TABLE: dict[str, Threshold] = {
     "symmetry.band": Threshold(
         1 << 22,
         "entries",
-        "Single entries of a Split, or entries of a graph with virtual nodes, decoded at a time by the symmetry test.",
+        "Single entries of a Split, or entries of a CR2 or a graph with virtual nodes, that the symmetry test decodes at a time.",
     ),
     "coded.evenness": Threshold(
         3,
