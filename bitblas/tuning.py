@@ -544,7 +544,8 @@ TABLE: dict[str, Threshold] = {
     "symmetry.band": Threshold(
         1 << 22,
         "entries",
-        "Single entries of a Split, or entries of a CR2 or a graph with virtual nodes, that the symmetry test decodes at a time.",
+        "Single entries of a Split, entries of a CR2 or of a graph with virtual nodes, decoded at a time by the "
+        "symmetry test.",
     ),
     "coded.evenness": Threshold(
         3,
