@@ -464,8 +464,10 @@ def by_lines(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool
     if lines.number != inner or (lines.tall == tx) != flip or (X.nrows == X.ncols) or is_flat(S):
         return None
     if not is_flat(X):
-        size = semiring.return_type.np_type.itemsize
-        if not is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
+        size, primary = semiring.return_type.np_type.itemsize, S.structure.primary
+        # Along few entries, rows are faster: but not if they must be decoded.
+        entries = lines.number if primary.compact and walks_lines(primary.key) else X.nvals
+        if not is_tall_skinny(X.nrows, X.ncols, entries, X.device.kind, size):
             return None
         if S.structure.hypersparse or not is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
