@@ -177,7 +177,7 @@ class Cr2(Layout):
         device, xp, (narrow, wide) = self.device, self.device.xp, self.grid.widths
         last = self.nvals if last is None else last
         begin, cols, middle = self.begins(), xp.empty(last - first, np.int64), min(max(self.inside, first), last)
-        group = numbers_of(xp.clip(begin, first, last) - first, last - first, device)
+        group = numbers_of(xp.minimum(xp.maximum(begin, first), last) - first, last - first, device)
         if middle > first:
             within, before = cols[: middle - first], group[: middle - first] // self.grid.kinds << self.log_cluster
             xp.add(unpack(device, self.inside_cols, middle, narrow, np.int64, first=first), before, out=within)
