@@ -100,26 +100,33 @@ LOOPS = {
     "pagerank": algorithms.pagerank,
     "connected_components": algorithms.connected_components,
     "levels_from_each": lambda A: algorithms.levels_from_each(A, [5, 7, 90]),
-    "sssp": lambda A: algorithms.sssp(A, 5),
+    "maximal_independent_set": algorithms.maximal_independent_set,
+    "diagonal": lambda A: A.diag(-3),
 }
 
 
 @pytest.mark.parametrize("key", ["cr2", "split8"])
 def test_loops_make_no_rows(device, key, tune, monkeypatch):
     """Traversals, sums and labels on an undirected graph: statements, captured loops, and their first rounds."""
+    tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})
+    i, j = places(170, 170, f"loops {key}")
+    i, j = np.append(i, j), np.append(j, i)
+    A, of_rows = (gb.Matrix.from_coo(i, j, True, nrows=170, ncols=170, **FORMS[f]) for f in (key, "csr"))
+    i, j, _ = A.to_coo()
+    of_weights = [gb.Matrix.from_coo(i, j, (i + j) % 7 + 1, nrows=170, ncols=170, **FORMS[f]) for f in (key, "csr")]
+    structure = of_weights[0]._store.structure
+    _ = structure.order(key, transposed=True)  # a transpose with values is built once and kept
     kind = class_of(key)
     decode = lambda layout, order, run=kind.to_csr: (
         pytest.fail("the graph is converted to rows") if layout.nrows == layout.ncols else run(layout, order)
     )
     monkeypatch.setattr(kind, "to_csr", decode)
-    tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})
-    i, j = places(170, 170, f"loops {key}")
-    i, j = np.append(i, j), np.append(j, i)
-    A, of_rows = (gb.Matrix.from_coo(i, j, True, nrows=170, ncols=170, **FORMS[f]) for f in (key, "csr"))
     for run in LOOPS.values():
         found, expected = run(A), run(of_rows)
         assert found.isclose(expected) if found.dtype.name.startswith("FP") else found.isequal(expected)
         assert {form.removesuffix(".T") for form in A.memory().forms} == {key}
+    found, expected = (algorithms.sssp(W, 5) for W in of_weights)
+    assert found.isequal(expected)
 
 
 def test_tiles_are_read_as_rows_to_save_time(device):
