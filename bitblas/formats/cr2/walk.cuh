@@ -59,9 +59,10 @@ template <int G, int F = 2> struct PiecesWalk {
 #pragma unroll
     for (int k = 0; k < F; ++k) {
       const bool between = to.entry[k] >= pieces.first_entry;
-      const NumbersView& of = between ? pieces.between : pieces.inside;
+      const u32* const cols = between ? pieces.between.cols : pieces.inside.cols;
+      const u32 width = (u32)(between ? pieces.between.width : pieces.inside.width);
       const i64 e = to.entry[k] - (between ? pieces.first_entry : 0);
-      to.column[k] = to.some[k] ? before[k] + number_at(of.cols, e, (u32)of.width) : 0;
+      to.column[k] = to.some[k] ? before[k] + number_at(cols, e, width) : 0;
     }
 #pragma unroll
     for (int k = 0; k < F; ++k)
