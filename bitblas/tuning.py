@@ -594,9 +594,9 @@ TABLE: dict[str, Threshold] = {
         "The longest pieces of a CR2, which a warp takes 32 at a time. A stored layout keeps its own.",
     ),
     "cr2.entries_per_piece": Threshold(
-        32,
+        64,
         "entries per piece",
-        "Entries per piece of a long row: advances and products with multivectors cut it by pieces.",
+        "Long rows have pieces of so many: advances and products with multivectors cut them by pieces.",
     ),
     "cgr.longest": Threshold(
         32, "words", "Words that one lane reads, four segments; longer rows have a segment per lane of a warp."

@@ -2,7 +2,7 @@
 #include "formats/bitmap/lines.cuh"
 #include "formats/cr2/walk.cuh"
 
-typedef PiecesWalk<LANES> LinesWalk;
+typedef PiecesWalk<LANES, 4> LinesWalk;
 #include "formats/bitmap/walked.cuh"
 
 struct BeginWalk {

@@ -94,7 +94,8 @@ class SplitLines(LinesWalk["Split"]):
         return tiled_constants(self.tile, 1, ranked, False)
 
     def lanes(self, layout: Split) -> int:
-        return power_of_two(layout.work / max(1, layout.units) / tuning.value("multivector.entries_per_lane"), 1, 32)
+        """As for plain rows: a row is done once a lane has found all. The rows of a tile row read the same items."""
+        return power_of_two(layout.work / max(1, layout.nrows) / tuning.value("multivector.entries_per_lane"), 1, 32)
 
     def longest(self, entries: int) -> int:
         return entries
