@@ -10,7 +10,7 @@ from bitblas import algorithms
 from bitblas.config import config
 from bitblas.formats import class_of
 
-KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32", "split4", "split8", "cr2")
+KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32", "split8", "cr2")
 # Semiring, columns of the multivector, and whether the matrix has one value.
 CASES = (("plus_second", 64, True), ("any_pair", 20, True), ("plus_times", 5, False), ("lor_land", 70, True))
 
