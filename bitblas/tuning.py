@@ -153,6 +153,11 @@ TABLE: dict[str, Threshold] = {
     "push_cost.round.code": Threshold(
         16, "words of the matrix per word of the frontier's rows", "As push_cost.round.entry, in words of packed gaps."
     ),
+    "push_cost.round.piece": Threshold(
+        16,
+        "pieces of the matrix per piece of the frontier's rows",
+        "As push_cost.round.entry, in pieces of rows (CR2).",
+    ),
     "push_cost.round.tile": Threshold(
         4,
         "tiles of the matrix per tile of the frontier's tile rows",
@@ -530,7 +535,8 @@ TABLE: dict[str, Threshold] = {
     "symmetry.band": Threshold(
         1 << 22,
         "entries",
-        "Single entries of a Split, or entries of a graph with virtual nodes, decoded at a time by the symmetry test.",
+        "Single entries of a Split, entries of a CR2 or of a graph with virtual nodes, decoded at a time by the "
+        "symmetry test.",
     ),
     "coded.evenness": Threshold(
         3,
@@ -577,6 +583,11 @@ TABLE: dict[str, Threshold] = {
         6,
         "log2 of entries",
         "The longest pieces of a CR2, which a warp takes 32 at a time. A stored layout keeps its own.",
+    ),
+    "cr2.entries_per_piece": Threshold(
+        64,
+        "entries per piece",
+        "Long rows have pieces of so many: advances and products with multivectors cut them by pieces.",
     ),
     "cgr.longest": Threshold(
         32, "words", "Words that one lane reads, four segments; longer rows have a segment per lane of a warp."

@@ -612,7 +612,7 @@ def peel(segment: int, block: int) -> None:
         algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
 
 
-WALKED = "nib", "cgr", "virtual", *(key for key in FORMS if key.startswith("b2sr"))
+WALKED = "nib", "cgr", "cr2", "virtual", *(key for key in FORMS if key.startswith(("b2sr", "split")))
 TILED = [key for key in FORMS if key.startswith("b2sr")]
 LINE_SUMS = (("any_pair", "bool"), ("plus_second", "float64"), ("plus_times", "float64"))
 

@@ -243,7 +243,7 @@ def test_a_stored_layout_keeps_its_clusters(tmp_path, on_the_cpu):
 
 
 def test_programs(device):
-    """Loops on a GPU take plain rows, those on the CPU statement by statement the format itself."""
+    """Loops walk the rows as they are stored."""
     test_loop.test_breadth_first_levels(device, ("cr2", None))
     test_loop.test_shortest_paths(device, ("cr2", None), gb.dtypes.INT64)  # values move with their entries
     A, B = (skewed(both=True, format=form) for form in ("cr2", "csr"))
@@ -259,3 +259,28 @@ def test_values_of_every_type(device):
         B = make(p, values(np.random.default_rng(2), dtype, len(p.rows)), dtype, "csr")
         rows = [M.reduce_rowwise(gb.monoid.any).new() for M in (A, B)]
         assert A.isequal(B) and rows[0].nvals == rows[1].nvals
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_flipped_byte_is_found_or_makes_another_matrix(on_the_cpu, ordered, tune):
+    """`check` raises ValueError and nothing else, unless the arrays are the layout of a matrix again."""
+    tune({"cr2.log_cluster": 6 if ordered else 3, "cr2.log_longest": 2})
+    n, step = (500, 29) if ordered else (64, 1)
+    at = [(i, j) for i in range(0, n, 8) for j in range(0, n, 8)] if ordered else [(i, i ^ 1) for i in range(n)]
+    i, j = np.array([*at, (3, n - 3), (n - 5, 10)]).T
+    form = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format="cr2")._store.structure.primary
+    assert form.ordered == ordered and 0 < form.inside
+    found = 0
+    for name, array in form.arrays().items():
+        for byte in range(0, array.nbytes, step):
+            changed = array.copy()
+            changed.view(np.uint8)[byte] ^= 1 << byte % 8
+            try:
+                other = type(form).restored(form.device, form.numbers(), form.arrays() | {name: changed})
+                other.check()
+            except ValueError:
+                found += 1
+            else:
+                assert name not in ("groups", "perm") and not other.equals(form)
+                assert_sound(other)
+    assert found * step > 0.5 * form.nbytes

@@ -275,7 +275,9 @@ GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  
 GPU_ONLY |= {"formats/csr/contract_keys"}  # a GPU sorts keys, the CPU has a table per thread
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {
-    f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("advance", "rounds", "worklist_rounds")
+    f"formats/{f}/{name}"
+    for f in ("csr", "b2sr", "nib", "cgr", "cr2")
+    for name in ("advance", "rounds", "worklist_rounds")
 }
 GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
     "formats/csr/pull_worklist",

@@ -43,7 +43,7 @@ def test_every_form_knows(device, key):
     assert not wide._store.structure.symmetric
 
 
-@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8"])
+@pytest.mark.parametrize("key", ["nib", "cgr", "cr2", "virtual", "b2sr8", "split8"])
 def test_the_matrix_is_not_decoded(device, key, monkeypatch, tune):
     """Bands of 64 entries, so that there are many; hubs, intervals, shared lists, loops."""
     rng = generator(f"not decoded {key}")

@@ -10,7 +10,7 @@ from bitblas import algorithms
 from bitblas.config import config
 from bitblas.formats import class_of
 
-KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32")
+KEYS = ("nib", "cgr", "virtual", "b2sr4", "b2sr8", "b2sr32", "split8", "cr2")
 # Semiring, columns of the multivector, and whether the matrix has one value.
 CASES = (("plus_second", 64, True), ("any_pair", 20, True), ("plus_times", 5, False), ("lor_land", 70, True))
 
@@ -80,7 +80,7 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
                 same(form(A).new(mask=some), form(of_rows).new(mask=some))
 
 
-@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8"])
+@pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8", "cr2"])
 def test_batches_of_searches_in_a_loop(device, key, tune):
     """Betweenness of all vertices, in batches, on a directed and an undirected graph, by plain numbers."""
     tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})
@@ -93,6 +93,40 @@ def test_batches_of_searches_in_a_loop(device, key, tune):
         found, expected = (x.device.to_host(x.to_dense()) for x in (found, expected))
         np.testing.assert_allclose(found, expected, rtol=1e-12)
         assert {form.removesuffix(".T") for form in A.memory().forms} == {key}
+
+
+LOOPS = {
+    "bfs_levels": lambda A: algorithms.bfs_levels(A, 5),
+    "pagerank": algorithms.pagerank,
+    "connected_components": algorithms.connected_components,
+    "levels_from_each": lambda A: algorithms.levels_from_each(A, [5, 7, 90]),
+    "maximal_independent_set": algorithms.maximal_independent_set,
+    "diagonal": lambda A: A.diag(-3),
+}
+
+
+@pytest.mark.parametrize("key", ["cr2", "split8"])
+def test_loops_make_no_rows(device, key, tune, monkeypatch):
+    """Traversals, sums and labels on an undirected graph: statements, captured loops, and their first rounds."""
+    tune({"multivector.least_rows": 1, "multivector.rows_per_column": 1})
+    i, j = places(170, 170, f"loops {key}")
+    i, j = np.append(i, j), np.append(j, i)
+    A, of_rows = (gb.Matrix.from_coo(i, j, True, nrows=170, ncols=170, **FORMS[f]) for f in (key, "csr"))
+    i, j, _ = A.to_coo()
+    of_weights = [gb.Matrix.from_coo(i, j, (i + j) % 7 + 1, nrows=170, ncols=170, **FORMS[f]) for f in (key, "csr")]
+    structure = of_weights[0]._store.structure
+    _ = structure.order(key, transposed=True)  # a transpose with values is built once and kept
+    kind = class_of(key)
+    decode = lambda layout, order, run=kind.to_csr: (
+        pytest.fail("the graph is converted to rows") if layout.nrows == layout.ncols else run(layout, order)
+    )
+    monkeypatch.setattr(kind, "to_csr", decode)
+    for run in LOOPS.values():
+        found, expected = run(A), run(of_rows)
+        assert found.isclose(expected) if found.dtype.name.startswith("FP") else found.isequal(expected)
+        assert {form.removesuffix(".T") for form in A.memory().forms} == {key}
+    found, expected = (algorithms.sssp(W, 5) for W in of_weights)
+    assert found.isequal(expected)
 
 
 def test_tiles_are_read_as_rows_to_save_time(device):

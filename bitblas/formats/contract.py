@@ -463,7 +463,7 @@ class Advance(Protocol[L]):
     """A product with a frontier in a loop on a GPU."""
 
     kernel: str
-    item: str = "entry"  # what units consist of: "entry", "tile", "code" (a word of packed gaps)
+    item: str = "entry"  # what units consist of: "entry", "tile", "code" (a word of packed gaps), "piece" (2^k entries)
     reads_values: bool = False  # reads values of the matrix when it pulls (loop/gpu/products.py)
     scans: bool = False  # can scan the vector's bits if entries are not listed
 

@@ -7,8 +7,10 @@
 // Blocks per multiprocessor; compute capability 8 would spill registers.
 #define ADVANCE_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)
 #endif
+#ifndef LOG_PARTS
 // Log2 of the warps that share a segment, at most: decoding is cheaper than processing the columns found.
 #define LOG_PARTS 3
+#endif
 #define EARLY 0
 enum { AT_ONCE = 2 };
 typedef i64 entry_t;

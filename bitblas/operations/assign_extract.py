@@ -492,8 +492,14 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
 def diagonal(A: MatrixStore, k: int) -> VectorStore:
     """Diagonal k as a vector."""
     size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
-    layout: Any
-    layout, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
-    cols = layout.columns().astype(np.int64) if layout.format.by_rows else layout.coo()[1]
+    layout: Any = A.structure.primary
+    places: Array | None
+    if layout.compact and not layout.format.by_rows:  # the diagonal is not encoded
+        rows, cols = layout.coo()
+        places = A.device.xp.flatnonzero(cols - rows == k)
+        cols = cols[places]
+    else:
+        layout, places = layout.clip(Region(diag_low=k, diag_high=k), not A.iso)
+        cols = layout.columns().astype(np.int64) if layout.format.by_rows else layout.coo()[1]
     at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
     return vector_entries.build(A.device, size, A.dtype, at, values, distinct=True)

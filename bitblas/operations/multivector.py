@@ -464,8 +464,10 @@ def by_lines(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool
     if lines.number != inner or (lines.tall == tx) != flip or (X.nrows == X.ncols) or is_flat(S):
         return None
     if not is_flat(X):
-        size = semiring.return_type.np_type.itemsize
-        if not is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
+        size, primary = semiring.return_type.np_type.itemsize, S.structure.primary
+        # Along few entries, rows are faster: but not if they must be decoded.
+        entries = lines.number if primary.compact and walks_lines(primary.key) else X.nvals
+        if not is_tall_skinny(X.nrows, X.ncols, entries, X.device.kind, size):
             return None
         if S.structure.hypersparse or not is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
@@ -705,8 +707,8 @@ def _walked_pass(
         arguments = (longest, *begin, *contents, *a_val, *read, *written)
         return PreparedKernel(device, variant_of(product, mode, number), n, arguments)
 
-    starts, _ = view.starts(rows)
-    begin = starts, starts[1:], none, 0
+    starts, parts = view.starts(rows)
+    begin = starts, starts[parts:], none, 0
     if not device.is_simt:
         n = of.inner.words if push else rows.nrows
         made = kernel(WHOLE, n, EVERYWHERE, begin, to)

@@ -424,7 +424,7 @@ class PreparedProduct:
             rows = pull.rows
             rows.kernel(rows.n, *rows.arguments, *given, *open_at, pull.value, *old, bits, x)
         else:
-            pull.launch(pull, given, open_at, old, make(Output, (bits, x)), None)
+            pull.launch(pull, given, open_at, old, make(Output, (bits, x)), ())
         w.bits = bits
         if end.store:
             w.values = x
@@ -459,7 +459,7 @@ class Pull(NamedTuple):
     """The kernels of a pull with one epilogue: of all rows, of segments of very long rows, and the one that combines
     the sums of segments. `launch` is `launch_rows` or `launch_binned`."""
 
-    launch: Callable[[Pull, Input, Allowed, Old, Output, Output | None], None]
+    launch: Callable[[Pull, Input, Allowed, Old, Output, tuple[Output, ...]], None]
     device: Device
     end: Epilogue
     value: np.generic  # of all products, if they are equal
@@ -474,18 +474,24 @@ class Pull(NamedTuple):
     bins: tuple[int, int, Array] = (0, 0, np.zeros(0, np.uint64))  # hot columns, positions, and the rows with entries
     ones: Array | None = None  # bits of `parts`, all set
     sums: Pull | None = None  # `rows` are pieces of rows: the pull that sums these for each row
+    piece: Epilogue | None = None  # how the sums of pieces end
 
     @property
     def kernels(self) -> tuple[PreparedKernel, ...]:
         found = tuple(kernel for kernel in (self.rows, self.segments, self.join) if kernel is not None)
         return found if self.sums is None else (*found, *self.sums.kernels)
 
-    def scratch(self) -> Output | None:
-        """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
+    def scratch(self) -> tuple[Output, ...]:
+        """Scratch memory for the sums of segments, if rows are split and values are summed; for those of pieces, and
+        then for those of segments of their lists."""
+        if self.sums is not None and self.piece is not None:
+            z = self.piece.z
+            values = fresh_values(self.device, self.parts, z) if self.piece.store else nothing(self.device, z)
+            return Output(fresh_bits(self.device, self.parts), values), *self.sums.scratch()
         if self.join is None or not self.parts:
-            return None
+            return ()
         bits = fresh_bits(self.device, self.parts) if self.ones is None else self.ones
-        return Output(bits, fresh_values(self.device, self.parts, self.end.z))
+        return (Output(bits, fresh_values(self.device, self.parts, self.end.z)),)
 
 
 def fresh_bits(device: Device, size: int) -> Array:
@@ -536,18 +542,18 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     return pull(rows, cut, joined, hubs.segments * per)
 
 
-def launch_rows(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+def launch_rows(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
     """Compute a product into the output. scratch: from `Pull.scratch`, for callers that must not allocate now."""
     tail = *u, *mask, pull.value, *old, *to
     pull.rows.run(*tail)
     if pull.segments is None:
         return
     parts = scratch or pull.scratch()
-    if pull.join is None or parts is None:
+    if pull.join is None or not parts:
         pull.segments.run(*tail)
         return
-    pull.segments.run(*u, *mask, pull.value, *no_output(pull.device, pull.end.z), *parts)
-    pull.join.run(*parts, *mask, *old, *to)
+    pull.segments.run(*u, *mask, pull.value, *no_output(pull.device, pull.end.z), *parts[0])
+    pull.join.run(*parts[0], *mask, *old, *to)
 
 
 def prepare_pieces(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, runs: int, rows: Csr) -> Pull:
@@ -565,21 +571,22 @@ def prepare_pieces(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool
         inner = inner._replace(kind=VALUES, product=None)
     semiring = compose(of.semiring.op.monoid, BINARY["second"])[z]
     listed = PreparedProduct(inner, MatrixStore(Structure(rows), BOOL, np.True_), z, semiring, False)
-    launch, value = functools.partial(launch_pieces, part), part.z.np_type.type(of.value)
-    pull = Pull(launch, device, end, value, cast_scalar(of.value, w), no_output(device, end.w), pieces)
-    return pull._replace(parts=64 * max(1, runs), sums=prepare_pull(listed, end, w, masked))
+    value = part.z.np_type.type(of.value)
+    pull = Pull(launch_pieces, device, end, value, cast_scalar(of.value, w), no_output(device, end.w), pieces)
+    return pull._replace(parts=64 * max(1, runs), sums=prepare_pull(listed, end, w, masked), piece=part)
 
 
-def launch_pieces(
-    part: Epilogue, pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None
-) -> None:
-    """As `launch_rows`. part: how the sums of pieces end."""
-    sums, device, z = pull.sums, pull.device, part.z
-    assert sums is not None
-    values = fresh_values(device, pull.parts, z) if part.store else nothing(device, z)
-    parts = Output(fresh_bits(device, pull.parts), values)
-    pull.rows.run(*u, *mask, pull.value, *no_output(device, z), *parts)
-    sums.launch(sums, Input(parts.bits, parts.array, ZERO[z.name], 1), mask, old, to, None)
+def launch_pieces(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
+    """As `launch_rows`."""
+    sums, piece, (parts, *rest) = pull.sums, pull.piece, scratch or pull.scratch()
+    assert sums is not None and piece is not None
+    pull.rows.run(*u, *mask, pull.value, *no_output(pull.device, piece.z), *parts)
+    sums.launch(sums, piece_input(parts, piece.z), mask, old, to, tuple(rest))
+
+
+def piece_input(parts: Output, z: DataType) -> Input:
+    """The sums of pieces, as a vector from which those of rows are pulled."""
+    return Input(parts.bits, parts.array, ZERO[z.name], 1)
 
 
 def prepare_binned_pull(
@@ -605,10 +612,9 @@ def prepare_binned_pull(
     return pull._replace(join=PreparedKernel(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
 
 
-def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
     """As `launch_rows`."""
-    z = pull.end.z
-    parts = scratch or pull.scratch() or Output(to.bits, dummy(pull.device, z.np_type.char))
+    (parts,) = scratch or pull.scratch() or (Output(to.bits, dummy(pull.device, pull.end.z.np_type.char)),)
     pull.rows.run(*u[1:], *pull.bins, parts.array, *to, *(mask if pull.masked else ()))
     if pull.join is not None:
         pull.join.run(*parts, *mask, *old, *to)
@@ -776,7 +782,7 @@ def run_presence(
     t: VectorStore | None = of.layout.cache.get("reached")
     if t is None:
         bits = fresh_bits(device, size)
-        pull.launch(pull, given, no_mask(device), pull.nothing, Output(bits, pull.nothing.array), None)
+        pull.launch(pull, given, no_mask(device), pull.nothing, Output(bits, pull.nothing.array), ())
         t = of.layout.cache["reached"] = VectorStore(device, size, BOOL, bits, np.True_)
     whole = mask.stride == 0
     w = free if free is not None and free.dtype is of.z else VectorStore(device, size, of.z, None, of.value)

@@ -154,7 +154,7 @@ def _binned(of: NodeSums, x: VectorStore) -> VectorStore | None:
         if pull is None:
             part = of_nodes(to, of.of) if name == "nodes" else of_others(to)
             pull = found.pulls[name] = prepare_binned_pull(found, Epilogue(z, z), z, False, part)
-        pull.launch(pull, u, found.everywhere, pull.nothing, out, None)
+        pull.launch(pull, u, found.everywhere, pull.nothing, out, ())
     return t
 
 

@@ -1,4 +1,4 @@
-"""Kernels of CR2: pulls sum pieces, and then rows by the list of their pieces; pushes go along the same list."""
+"""Kernels of CR2: pulls sum pieces, and then rows by the list of their pieces; all others go along the same list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...typing import Array
-from ..contract import EVERYWHERE, Arguments, Constants, Format, Kernels, Order, Pull, PullCase, Push, Types, View
+from ..contract import (
+    EVERYWHERE,
+    Advance,
+    Arguments,
+    Constants,
+    Format,
+    Kernels,
+    LinesWalk,
+    Order,
+    Pull,
+    PullCase,
+    Push,
+    Types,
+    View,
+)
 from ..schedule import Hubs, hubs_of, power_of_two
 from .cost import Cr2Cost
 
@@ -74,10 +88,54 @@ class PiecesPush(Push["Cr2"]):
         return tuning.count("rows.iterations")
 
 
+class PiecesAdvance(Advance["Cr2"]):
+    """Items are pieces. Lanes share the entries of those of a row."""
+
+    kernel = "formats/cr2/advance"
+    item = "piece"
+    scans = True
+
+    def longest(self, entries: int) -> int:
+        return max(1, entries // tuning.count("cr2.entries_per_piece"))
+
+    def segments(self, layout: Cr2, longest: int) -> int:
+        found = hubs_of(layout, longest)
+        return 0 if found is None else found.segments
+
+    def pushed(self, layout: Cr2, ranked: bool, longest: int) -> Arguments:
+        return layout.ptr, longest, *layout.format.view.contents(layout, ranked)
+
+    def pulled(self, layout: Cr2, ranked: bool, *, read: bool = True) -> Arguments:
+        return layout.ptr, *layout.format.view.contents(layout, ranked)
+
+
+class PiecesLines(LinesWalk["Cr2"]):
+    """Items are pieces."""
+
+    def constants(self, *, ranked: bool) -> Constants:
+        return [("RANKED", int(ranked))]
+
+    def lanes(self, layout: Cr2) -> int:
+        each = tuning.value("multivector.entries_per_lane")
+        return power_of_two(layout.nvals / max(1, layout.nrows) / each, 1, 32)
+
+    def longest(self, entries: int) -> int:
+        return max(1, entries // tuning.count("cr2.entries_per_piece"))
+
+    def hubs(self, layout: Cr2, longest: int, part: int) -> Hubs | None:
+        return hubs_of(layout, longest, part)
+
+
 def some_rows(layout: Cr2, rows: Array, order: bool) -> tuple[Csr, Order]:
     """Reads only these rows."""
     return layout.some_rows(rows, order)
 
 
-KERNELS: Kernels = {"mxv.pull": PiecesPull(), "mxv.push": PiecesPush(), "rows": some_rows}
+KERNELS: Kernels = {
+    "mxv.pull": PiecesPull(),
+    "mxv.push": PiecesPush(),
+    "advance": PiecesAdvance(),
+    "mxm.lines": PiecesLines(),
+    "rows": some_rows,
+}
 FORMATS = (Format(Cr2Cost(), PiecesView(), KERNELS),)

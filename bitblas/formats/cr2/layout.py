@@ -20,11 +20,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...device import Device
 from ...typing import Array
 from .. import validation
 from ..contract import Layout, LazyDict, Order, compute_once
-from ..csr.layout import Csr, from_arrays, numbers_of, pointer_type, pointers_of, rows_bytes, sort_entries
+from ..csr.layout import (
+    Csr,
+    from_arrays,
+    mirror_hash_of,
+    numbers_of,
+    pointer_type,
+    pointers_of,
+    rows_bytes,
+    sort_entries,
+)
 from ..packing import pack, packed_words, unpack, unpack_at
 from .cost import MOST_LOG, Grid, Parts, build_bytes, counted, counts_of, grid_of, inverse
 from .kernels import FORMATS
@@ -161,17 +171,30 @@ class Cr2(Layout):
         rows, cols = self.renumbered()
         return self.old(rows), self.old(cols)
 
-    def renumbered(self) -> tuple[Array, Array]:
-        """Rows and columns (INT64) of the entries, in the layout's numbers. Peak memory: 40 bytes per entry."""
-        device, xp, inside, (narrow, wide) = self.device, self.device.xp, self.inside, self.grid.widths
-        begin, cols = self.begins(), xp.empty(self.nvals, np.int64)
-        group = numbers_of(begin, self.nvals, device)
-        if self.nvals:
-            cols[:inside] = unpack(device, self.inside_cols, inside, narrow, np.int64)
-            cols[inside:] = unpack(device, self.between_cols, self.nvals - inside, wide, np.int64)
-            cols[:inside] += group[:inside] // self.grid.kinds << self.log_cluster
-        piece = self.groups[group] + (xp.arange(self.nvals) - begin[group] >> lengths(self.grid, xp)[group])
+    def renumbered(self, first: int = 0, last: int | None = None) -> tuple[Array, Array]:
+        """Rows and columns (INT64) of entries first .. last, in the layout's numbers. Peak memory: 40 bytes per entry,
+        and 16 per piece."""
+        device, xp, (narrow, wide) = self.device, self.device.xp, self.grid.widths
+        last = self.nvals if last is None else last
+        begin, cols, middle = self.begins(), xp.empty(last - first, np.int64), min(max(self.inside, first), last)
+        group = numbers_of(xp.minimum(xp.maximum(begin, first), last) - first, last - first, device)
+        if middle > first:
+            within, before = cols[: middle - first], group[: middle - first] // self.grid.kinds << self.log_cluster
+            xp.add(unpack(device, self.inside_cols, middle, narrow, np.int64, first=first), before, out=within)
+        if last > middle:
+            skipped = middle - self.inside
+            others = unpack(device, self.between_cols, last - self.inside, wide, np.int64, first=skipped)
+            cols[middle - first :] = others
+        piece = self.groups[group] + (xp.arange(first, last) - begin[group] >> lengths(self.grid, xp)[group])
         return self.sources()[piece], cols
+
+    def is_symmetric(self) -> bool:
+        """By hashes of all positions (csr/layout.py). Peak memory: 16 bytes per piece, and 80 bytes per entry of
+        symmetry.band."""
+        band, total = tuning.count("symmetry.band"), 0
+        for first in range(0, self.nvals, band):
+            total += mirror_hash_of(*map(self.old, self.renumbered(first, min(first + band, self.nvals))))
+        return total % (1 << 64) == 0
 
     def old(self, numbers: Array) -> Array:
         """The vertices with these numbers of the layout."""

@@ -57,7 +57,7 @@ struct Range {
   }
 };
 
-#if KIND == WORDS
+#if KIND == WORDS && defined(U_FULL)  // products with a vector
 // The rows that have a hit here or in `rows`. A lane walks entries with stride LANES. Stops when every open row has one.
 __device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, const Range& of, int lane, const u64* u_bits) {
   place_t e = of.begin, stop = open & ~rows ? of.end : e;

@@ -11,8 +11,8 @@ from semirings.dtypes import lookup_dtype
 from ... import tuning
 from ...kernels.variant import WORDS
 from ...typing import Array
-from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush
-from ..contract import Arguments, Format, Kernels, Types, View, compute_once
+from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush, tiled_constants
+from ..contract import Arguments, Constants, Format, Kernels, LinesWalk, Types, View, compute_once
 from ..csr.kernels import UNROLL
 from ..schedule import Hubs, cut, power_of_two
 from .cost import TILES, SplitCost, column_width, entry_width
@@ -84,11 +84,49 @@ class SplitPush(TiledPush["Split"]):
     packed = 1
 
 
+class SplitLines(LinesWalk["Split"]):
+    """A lane takes the bits of a row in a tile, then single entries of the tile row. Items are those of a tile row."""
+
+    def __init__(self, tile: int) -> None:
+        self.tile = tile
+
+    def constants(self, *, ranked: bool) -> Constants:
+        return tiled_constants(self.tile, 1, ranked, False)
+
+    def lanes(self, layout: Split) -> int:
+        """As for plain rows: a row is done once a lane has found all. The rows of a tile row read the same items."""
+        return power_of_two(layout.work / max(1, layout.nrows) / tuning.value("multivector.entries_per_lane"), 1, 32)
+
+    def longest(self, entries: int) -> int:
+        return entries
+
+    def hubs(self, layout: Split, longest: int, part: int) -> Hubs | None:
+        """The segments of long tile rows, for each of their rows."""
+
+        def compute() -> Hubs | None:
+            tile_rows, xp = layout.format.view.hubs(layout, longest, part), layout.device.xp
+            if tile_rows is None:
+                return None
+            rows = (tile_rows.rows[:, None] * self.tile + xp.arange(self.tile)).ravel()
+            hub = xp.arange(len(rows)) // self.tile
+            hub, rows = hub[rows < layout.nrows], rows[rows < layout.nrows]
+            first = xp.zeros(len(rows) + 1, np.int64)
+            xp.cumsum((tile_rows.first[1:] - tile_rows.first[:-1])[hub], out=first[1:])
+            segment = xp.arange(int(first[-1]))
+            row = xp.searchsorted(first, segment, side="right") - 1
+            segment += tile_rows.first[:-1][hub[row]] - first[row]
+            begin, end = (x.reshape(-1, layout.parts)[segment].ravel() for x in (tile_rows.begin, tile_rows.end))
+            return Hubs(rows, first, begin, end, rows[row])
+
+        return compute_once(layout.cache, ("hubs of rows", longest, part), compute)
+
+
 def _format(tile: int) -> Format:
     kernels: Kernels = {
         "mxv.pull": SplitPull(tile),
         "mxv.push": SplitPush(tile),
         "advance": TiledAdvance(),
+        "mxm.lines": SplitLines(tile),
     }
     return Format(SplitCost(tile), SplitView(), kernels)
 

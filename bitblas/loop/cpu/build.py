@@ -390,8 +390,13 @@ class Build:
             tiles = [self._operation(kernel, rest) for kernel, rest in calls]
             return [self._summary(t, ahead, "clear"), *tiles, summary]
         pull = made.pull(made.z, None, None, False, item.mask is not None)  # rows are not degree-binned here
-        to = Output(bits, t.at(t.values, ahead) if pull.end.store else pull.nothing.array)
-        return [self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to)), summary]
+        to, found = Output(bits, t.at(t.values, ahead) if pull.end.store else pull.nothing.array), list[Operation]()
+        if pull.sums is not None and pull.piece is not None:  # of pieces of rows, then of these for each row
+            (parts, *_), piece = pull.scratch(), pull.piece
+            no_old = plain_spmv.no_output(self.device, piece.z)
+            found.append(self._operation(pull.rows, (*given, *mask, pull.value, *no_old, *parts)))
+            given, pull = plain_spmv.piece_input(parts, piece.z), pull.sums
+        return [*found, self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to)), summary]
 
     def _lines(self, item: Pull, product: MultivectorProduct, counts: np.ndarray) -> list[Operation]:
         """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""

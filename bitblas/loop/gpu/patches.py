@@ -39,7 +39,7 @@ from ..buffers import BUFFERS, Launch
 from ..codegen.dialect import Dialect, Entries
 from ..ir import NO_LIMIT, Body, Elementwise, Product, Reduce, Scal, Statement, Vec, flat
 from .graph import NestedLaunch
-from .products import AdvanceKernel, has_atomic, launch_arguments
+from .products import AdvanceKernel, has_atomic, keeps_rows, launch_arguments
 
 if TYPE_CHECKING:
     from ...formats.contract import Layout
@@ -319,7 +319,7 @@ def _chosen(build: Build, found: Relaxation) -> tuple[Relaxation, Layout, tuple[
     if not has_atomic(dtype, product.semiring.op.monoid.name):
         return f"{product.semiring} has no hardware atomic"
     A = product.matrix
-    if A.structure.cached_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
+    if not keeps_rows(A.structure) or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "the matrix is not square CSR"
     rows = A.structure.layout(CSR, transposed=not product.transpose)
     if rows.format.kernels["advance"].segments(rows, build.longest(rows)):

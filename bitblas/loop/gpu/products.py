@@ -20,7 +20,8 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ... import tuning
-from ...formats import CSR, format_of
+from ...config import config
+from ...formats import CSR, Structure, format_of
 from ...formats.packing import PackedValues
 from ...kernels.variant import Variant, value
 from ...operations import plain_spmv
@@ -252,6 +253,12 @@ def limits(layout: Layout, *, search: bool = False) -> tuple[np.uint64, np.uint6
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.
 
 
+def keeps_rows(structure: Structure) -> bool:
+    """Whether plain rows of a matrix exist, or may be built and kept in addition to the format that it is stored in."""
+    may_build = structure.keeps(CSR) and (config.prefer != "memory" or structure.has(CSR))
+    return structure.cached_as(CSR) == CSR and may_build
+
+
 def worklist_pull_format(device: Device, product: Product, mask: Masked | None, iso: IsoValues) -> str:
     """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
     to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,
@@ -260,7 +267,7 @@ def worklist_pull_format(device: Device, product: Product, mask: Masked | None, 
     if mask is None or not opens or isinstance(product, MultivectorProduct) or not device.is_simt:
         return ""
     primary, own = product.matrix.structure.primary, mask.vec == product.u
-    key = CSR if own and not primary.format.by_rows and not primary.compact else primary.key
+    key = CSR if own and not primary.format.by_rows and keeps_rows(product.matrix.structure) else primary.key
     return key if can_pull_worklist(key, product.semiring, analysis.product_kind(product, iso)[0]) else ""
 
 
