@@ -1143,6 +1143,14 @@ TABLE: dict[str, Threshold] = {
         "delaunay_n20 and grid2d_2048 the same within 2 %. CPU, ms with 64, 32: stencil27_20 6.9, 5.9; delaunay_n14 "
         "13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76",
     ),
+    # Louvain and Leiden on a GPU: operations/communities.py.
+    "louvain.threads": Threshold(1024, "threads", "Threads of a block; one block per multiprocessor."),
+    "louvain.warp_row": Threshold(
+        256, "entries", "Longest row that a warp sums by key in shared memory; at least 32. 32 warps share 196 KB."
+    ),
+    "louvain.block_row": Threshold(
+        8192, "entries", "Longest row that a block sums by key in shared memory; longer ones are read in such parts."
+    ),
     # Peeling: operations/peeling.py.
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
@@ -1179,6 +1187,13 @@ TABLE: dict[str, Threshold] = {
         "entries",
         "A depth-first search reads so many in one call: some tenths of a second, then Ctrl-C works.",
     ),
+    "strong.block": Threshold(1024, "threads", "Threads of a block, one per multiprocessor, in rounds on a GPU."),
+    "strong.queue": Threshold(
+        2048,
+        "items",
+        "A block goes on with so many items that it finds, before all blocks meet: in shared memory, twice.",
+    ),
+    "strong.turns": Threshold(16, "turns", "So often, it goes on with those that it finds meanwhile."),
     "strong.threads": Threshold(
         16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
     ),

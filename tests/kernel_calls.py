@@ -633,16 +633,28 @@ def maps(name: str, dtype: str, key: str) -> None:
 
 
 def communities(weighted: bool) -> None:
-    """Moves, refinement, contraction and components inside communities, with self loops."""
+    """Moves, refinement, contraction and components inside communities, with self loops and rows of every length."""
     i = np.arange(SIZE)
-    rows, cols = np.concatenate([i, i, i[:9]]), np.concatenate([(i + 1) % SIZE, (i + 7) % SIZE, i[:9]])
+    hubs = [(i[:9], i[:9]), (0 * i[:34], i[:34]), (0 * i[:45] + 1, i[:45]), (0 * i + 2, i)]
+    rows, cols = (np.concatenate(x) for x in zip((i, (i + 1) % SIZE), (i, (i + 7) % SIZE), *hubs))
     rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
     values = rows + cols if weighted else True
     A = gb.Matrix.from_coo(rows, cols, values, nrows=SIZE, ncols=SIZE, dup_op="max" if weighted else None)
-    gb.algorithms.leiden(A, weighted=weighted)
+    with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
+        gb.algorithms.leiden(A, weighted=weighted)
+
+
+def strong_components(queue: int) -> None:
+    """Cycles of three vertices in a chain. With a short queue blocks pass items on."""
+    i = np.arange(SIZE)
+    rows, cols = np.concatenate([i, i[:-3]]), np.concatenate([i - i % 3 + (i + 1) % 3, i[3:]])
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=SIZE, ncols=SIZE)
+    with tuning.override({"strong.queue": queue, "strong.block": 128}):
+        gb.algorithms.strongly_connected_components(A)
 
 
 CALLS: tuple[Group, ...] = (
+    (strong_components, [(32,), (2048,)]),
     (communities, [(weighted,) for weighted in BOTH]),
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),

@@ -321,6 +321,24 @@ def test_the_same_communities_everywhere(device, program, weights):
     assert all(np.array_equal(a, b) for a, b in zip(*found))
 
 
+@pytest.mark.parametrize("program", [al.louvain, al.leiden], ids=["louvain", "leiden"])
+def test_communities_of_rows_of_every_length(device, program):
+    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts."""
+    graphblas = pytest.importorskip("graphblas")
+    rng = np.random.default_rng(2)
+    i, j, _ = plain_graph(240, 2)
+    for hub, degree in enumerate((34, 38, 45, 60, 100, 220)):
+        near = rng.integers(0, 240, degree)
+        i, j = np.concatenate([i, np.full(degree, hub), near]), np.concatenate([j, near, np.full(degree, hub)])
+    w = np.minimum(i, j) * 7 + np.maximum(i, j) * 3 + 1
+    found = []
+    for library in (graphblas, bitblas):
+        A = library.Matrix.from_coo(i, j, w, nrows=240, ncols=240, dup_op=library.binary.max)
+        with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
+            found.append(full(program(A, weighted=program is al.leiden, gb=library)))
+    assert np.array_equal(*found)
+
+
 @pytest.mark.parametrize("resolution", [0.0, 1e-305, 1e300])
 def test_extreme_resolutions(device, resolution):
     """Components, or single vertices."""

@@ -25,6 +25,8 @@ from algorithm_runs import (
 from hypothesis import given
 from oracles import GRAPHS, Graph
 
+import bitblas
+from bitblas import tuning
 from bitblas.algorithms import (
     articulation_points,
     biconnected_components,
@@ -76,6 +78,19 @@ def check_biconnected(gb, graph):
     assert found.dtype == gb.dtypes.INT16 and found.nvals == 2 * sum(1 for _ in nx.bridges(G))
     weight = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), values.tolist(), strict=True))
     assert edges(found) == {e: weight[e] for u, v in nx.bridges(G) for e in ((u, v), (v, u))}
+
+
+@pytest.mark.parametrize("edges", [120, 160, 250])
+def test_strong_components_that_are_no_giant(device, edges):
+    """Components of every size: cycles in chains, in random order. A GPU finds them in one launch."""
+    rng = np.random.default_rng(edges)
+    graph = oracles.random(120, edges, 1)
+    order, i = rng.permutation(240), np.arange(120)
+    rows = order[np.concatenate([graph.rows, 120 + i, 120 + i[:-5]])]
+    cols = order[np.concatenate([graph.cols, 120 + i - i % 5 + (i + 1) % 5, 125 + i[:-5]])]
+    graph = Graph.of(240, list(zip(rows.tolist(), cols.tolist(), strict=True)))
+    with tuning.override({"strong.queue": 32, "strong.block": 128}):  # short, so that blocks pass items on
+        assert np.array_equal(full(strongly_connected_components(matrix(bitblas, graph))), strong(graph))
 
 
 class Programs:

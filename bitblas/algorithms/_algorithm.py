@@ -92,10 +92,12 @@ def algorithm(
     weighted: bool = False,
     arrays: tuple[int, int] = (0, 0),
     work: WorkKind = "",
+    like: Callable[..., Any] | None = None,
 ) -> Callable[[Program], Program]:
     """Register a program; the parameters are those of `Facts`. It runs on the device of its Matrix A, or on the default
     device if it has none, and receives the library `gb`. A is checked to be square, and symmetric if `graph` requires
-    it. ValueError for an unknown kind of answer, graph or work."""
+    it. like: a program whose docstring, after its first line, is that of this one too: both have the same parameters.
+    ValueError for an unknown kind of answer, graph or work."""
     facts = Facts((answer,) if isinstance(answer, str) else answer, graph, weighted, arrays, work)
     if unknown := [kind for kind in facts.answer if kind not in ANSWERS]:
         raise ValueError(f"answer: expected {', '.join(map(repr, ANSWERS))}, got {unknown[0]!r}")
@@ -107,6 +109,9 @@ def algorithm(
     def register(program: Program) -> Program:
         if "gb" not in (program.__kwdefaults__ or {}):
             raise TypeError(f"{program.__name__}: expected the keyword parameter gb=None, the library, got none")
+        if like is not None:
+            _, between, rest = (inspect.unwrap(like).__doc__ or "").partition("\n\n")
+            program.__doc__ = f"{program.__doc__}{between}{rest}"
         generates = facts.answer == ("generated graph",)
         checked = program if generates else _checked(program, facts)
         public: Any = _on_default_device(checked) if generates else on_device_of_matrix(checked, arrays)

@@ -41,6 +41,10 @@ class Level(Protocol):
     n: int
     total: int
 
+    @property
+    def one_launch(self) -> bool:
+        """Whether `climbed` of operations/communities.py runs a pass."""
+
     def vertices(self) -> Array:
         """0 to n - 1."""
 
@@ -109,6 +113,8 @@ def integer_weights(A: Matrix, gb: ModuleType) -> Matrix:
 class StatementLevel:
     """A Level by statements on Matrices. A: INT64, symmetric; extra: what the degree of each vertex has in addition to
     its row."""
+
+    one_launch = False
 
     def __init__(self, A: Matrix, extra: Array, resolution: float, gb: ModuleType) -> None:
         self.A, self.extra, self.resolution, self.gb, self.n = A, extra, resolution, gb, A.nrows

@@ -313,6 +313,21 @@ def strong_labels(A: Matrix, gb: ModuleType) -> Vector:
     return gb.Vector.from_dense(strong_components(_itself(A)._store))
 
 
+def has_rounds(A: Matrix) -> bool:
+    """Whether `more_strong_labels` runs on A: a matrix of bitblas on one GPU, with 32-bit vertex numbers."""
+    return has_peeling(A) and A.device.is_simt and A.nrows < 1 << 31
+
+
+def more_strong_labels(A: Matrix, label: Vector, left: Vector, gb: ModuleType) -> Vector:
+    """Labels of all vertices: those of `label`, and the smallest vertex number in the strongly connected component of
+    the vertices with an entry in `left`."""
+    from ..operations.strong import spread_priorities
+
+    found = label.to_dense()
+    spread_priorities(_itself(A)._in_users_order, found, left.to_coo()[0])
+    return gb.Vector.from_dense(found)
+
+
 def _edge_numbers(A: Matrix, gb: ModuleType) -> tuple[EdgeNumbers, Order | None]:
     from ..operations import peeling
 

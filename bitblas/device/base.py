@@ -94,6 +94,11 @@ class Device(ABC):
         return Guard(self)
 
     @cached_property
+    def multiprocessors(self) -> int:
+        """Multiprocessors of a GPU; 0 on the CPU."""
+        return 0
+
+    @cached_property
     def block_shared_bytes(self) -> int:
         """Bytes of shared memory available to a thread block."""
         return 0

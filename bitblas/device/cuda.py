@@ -67,10 +67,11 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, load: Callable[[], Any], shared: int) -> Callable[..., None]:
+def launcher(xp: Any, load: Callable[[], Any], shared: int, cooperative: bool = False) -> Callable[..., None]:
     """A kernel as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints as 64-bit arguments,
     with the same types in every call. Work goes to the current stream. load: returns CuPy's function, at the first
-    launch. shared: bytes of dynamic shared memory per block."""
+    launch. shared: bytes of dynamic shared memory per block. cooperative: whether all blocks run at the same time,
+    because they wait for each other."""
     ndarray, known, function = xp.ndarray, threading.local(), 0
     arrays = frozenset((xp.Array, ndarray))
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
@@ -89,22 +90,27 @@ def launcher(xp: Any, load: Callable[[], Any], shared: int) -> Callable[..., Non
         if arguments is None:
             arguments = known.arguments = prepare(args)
         arguments.put([a.data.ptr if type(a) in arrays else a for a in args])
-        if early:
-            start_early(function, grid[0], block[0], shared, current().ptr, arguments.address)
+        if early or cooperative:
+            start_as(cooperative, function, grid[0], block[0], shared, current().ptr, arguments.address)
         else:
             start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, 0, arguments.address)
 
     return launch
 
 
-def start_early(function: int, grid: int, block: int, shared: int, stream: int, arguments: int) -> None:
-    """Launch a kernel that may begin while its predecessor in the stream still runs, until it waits for that kernel
-    (await_previous in kernels/base.cuh). This hides the launch latency."""
+def start_as(cooperative: bool, function: int, grid: int, block: int, shared: int, stream: int, arguments: int) -> None:
+    """Launch a kernel whose blocks all run at the same time (cooperative), or one that may begin while its predecessor
+    in the stream still runs, until it waits for that kernel (await_previous in kernels/base.cuh). This hides the
+    launch latency."""
     from cuda.bindings import driver
 
     config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
-    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    attribute.value.programmaticStreamSerializationAllowed = 1
+    if cooperative:
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        attribute.value.cooperative = 1
+    else:
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attribute.value.programmaticStreamSerializationAllowed = 1
     config.gridDimX, config.gridDimY, config.gridDimZ = grid, 1, 1
     config.blockDimX, config.blockDimY, config.blockDimZ = block, 1, 1
     config.sharedMemBytes, config.hStream = shared, driver.CUstream(stream)
@@ -287,7 +293,8 @@ class Cuda(Device):
         if variant not in self._functions:
             image = cubins.start(variant, self.arch)
             self._functions[variant] = functools.cache(lambda: self._function(variant, image))
-        return launcher(self.xp, self._functions[variant], variant.constant("SHARED_BYTES"))
+        shared, cooperative = variant.constant("SHARED_BYTES"), bool(variant.constant("COOPERATIVE"))
+        return launcher(self.xp, self._functions[variant], shared, cooperative)
 
     def _function(self, variant: Variant, image: Callable[[], bytes]) -> Any:
         driver, module = self.xp.cuda.driver, self.xp.cuda.function.Module()

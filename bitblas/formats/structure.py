@@ -140,10 +140,11 @@ class Structure:
         rows: Rows = found
         return rows
 
-    def plain_rows(self) -> Csr:
-        """The structure as plain rows: the cached ones, or new ones that are not kept."""
-        kept = self.has(CSR) and self.cached_as(CSR) == CSR
-        found: Any = self.layout(CSR) if kept else self.primary.to_csr(False)[0]
+    def plain_rows(self, *, transposed: bool = False) -> Csr:
+        """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are
+        kept, if they may be."""
+        kept = transposed or (self.has(CSR) and self.cached_as(CSR) == CSR)
+        found: Any = self.layout(CSR, transposed=transposed) if kept else self.primary.to_csr(False)[0]
         rows: Csr = found
         return rows
 

@@ -1,5 +1,7 @@
 # Community detection: whose turn it is, moves between communities, neighbours of moved vertices, merges of single
-# vertices into parts, and components inside communities. CPU twin of communities.cu.
+# vertices into parts, and components inside communities. A GPU runs all but the last in one kernel
+# (louvain_levels.cu). All sums are integers. A weight is an FP64 number below 2^53, which holds it exactly, so a
+# comparison of gains gives the same answer on every device.
 # include: kernels/views.cpu.py
 MOST_GAIN = np.float64(1 << 52)  # more only with an extreme resolution
 

@@ -70,6 +70,8 @@ def peel_rounds(lo, hi, graph: PeelGraph, items: PeelItems, lists: PeelLists, st
             w = np.int64(at(graph.col, p))
             if w == a or w == b:
                 continue
+            f = w
+            g = w
             if TRUSS:
                 f = np.int64(at(graph.edge, p))
                 if at(items.mark, f) == 0:
@@ -82,22 +84,16 @@ def peel_rounds(lo, hi, graph: PeelGraph, items: PeelItems, lists: PeelLists, st
                 g = np.int64(at(graph.edge, place))
                 if at(items.mark, g) == 0:
                     continue
-                # One count less; an item that falls to the level is removed too.
-                count = np.int64(at(items.count, f))
+            # One count less; an item that falls to the level is removed too.
+            for side in range(2 if TRUSS else 1):
+                other = g if side else f
+                count = np.int64(at(items.count, other))
                 if count > level:
-                    put(items.count, f, count - 1)
+                    put(items.count, other, count - 1)
                     if count == level + 1:
-                        put(items.level, f, level)
-                        put(lists.now, top, f)
+                        put(items.level, other, level)
+                        put(lists.now, top, other)
                         top += 1
-                w = g
-            count = np.int64(at(items.count, w))
-            if count > level:
-                put(items.count, w, count - 1)
-                if count == level + 1:
-                    put(items.level, w, level)
-                    put(lists.now, top, w)
-                    top += 1
         done += 1
         if top == 0:
             below = level

@@ -1,18 +1,22 @@
-"""Steps of Louvain and Leiden on a device: best communities, moves, refinement, contraction, components inside.
+"""Louvain and Leiden on a device: moves, refinement, contraction, components inside of communities.
 
-`Level` holds a graph with integer weights. `algorithms/communities/louvain.py` states the method; these are its steps.
-Labels are INT32, weights and their sums INT64; gains are FP64, computed from sums below 2^53 without fused
-multiply-add, so all devices and any number of threads move the same vertices.
+`Level` holds a graph with integer weights. `algorithms/communities/louvain.py` states the method. On the CPU these are
+its steps. A GPU runs a pass through all levels in one launch (`climbed`, kernels/louvain_levels.cu), because most
+levels are so small that a launch takes longer than its work. Labels are INT32, weights and their sums INT64; gains are
+FP64, computed from sums below 2^53 without fused multiply-add, so all devices and any number of threads move the same
+vertices.
 """
 
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
 from semirings import semiring
-from semirings.dtypes import BOOL, FP64, INT64, lookup_dtype
+from semirings.cached import cached_property
+from semirings.dtypes import BOOL, FP64, INT32, INT64, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel, dummy
@@ -26,6 +30,8 @@ from . import contraction
 from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
+FREE = 0xFFFFFFFF  # a slot of a table without a key
+STATE_WORDS = 28  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
@@ -33,7 +39,6 @@ SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex t
 def _kernel(device: Device, name: str, ptr: str, col: str) -> Kernel:
     constants: dict[str, tuple[tuple[str, int], ...]] = {
         "move_vertices": (("GAIN_UNIT", GAIN_UNIT),),
-        "mark_neighbors": (("LANES", 32),),
     }
     types = tuple((key, lookup_dtype(t)) for key, t in (("PTR", ptr), ("COL", col)) if t)
     return device.kernel(Variant(f"kernels/{name}", types, constants.get(name, ())))
@@ -148,10 +153,38 @@ class Level:
 
     def inside(self) -> int:
         """The weight of all self loops, both directions."""
-        return int(self.loop.sum()) + (0 if self.extra is None else int(self.extra.sum()))
+        return int(self.loop.sum()) + self.extra_inside()
+
+    def extra_inside(self) -> int:
+        """The part of it that is not in `rows`, the same on all levels."""
+        return 0 if self.extra is None else int(self.extra.sum())
 
     def host_degrees(self) -> np.ndarray:
         return self.device.to_host(self.degree)
+
+    # ---- on a GPU
+
+    @property
+    def one_launch(self) -> bool:
+        """Whether `climbed` runs a pass."""
+        return self.device.is_simt
+
+    def climbed(
+        self,
+        label: Array,
+        enough: float,
+        key: int,
+        rounds: tuple[int, int, int],
+        refine: bool,
+        steps: list[Array] | None,
+    ) -> Climbed:
+        """A pass through all levels. enough: the least gain of a sweep that goes on, times `total`. rounds: classes,
+        sweeps, rounds of the refinement. steps: None, or a list for the partition into the vertices of each level."""
+        return self.climb.run(label, enough, key, rounds, refine, steps)
+
+    @cached_property
+    def climb(self) -> Climb:
+        return Climb(self)
 
 
 class Moves:
@@ -183,6 +216,86 @@ class Moves:
             level._run("mark_neighbors", n, rows.nvals, *more, bounds=bounds)
         found = level.device.to_host(totals).sum(axis=0).tolist()
         return found[0], found[1] / GAIN_UNIT
+
+
+class Climbed(NamedTuple):
+    """The result of a pass: labels below n of the first level, the degrees of the vertices of the last level, the
+    weight of its self loops, and how many sweeps were made."""
+
+    label: Array
+    degrees: np.ndarray
+    inside: int
+    sweeps: int
+
+
+class Climb:
+    """Passes through all levels on a GPU, one launch for each, and their memory: about 48 bytes an entry and 105 a
+    vertex."""
+
+    def __init__(self, level: Level) -> None:
+        device, xp, rows = level.device, level.device.xp, level.rows
+        self.level, n, nvals = level, level.n, level.rows.nvals
+        self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
+        self.threads = tuning.count("louvain.threads")
+        blocks, hubs = device.multiprocessors, nvals // self.block_row + 1
+        needed = 105 * n + 48 * nvals + 4 * (nvals // self.warp_row) + 28 * hubs + 256 * blocks
+        device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
+
+        def numbers(count: int) -> Array:
+            return xp.empty(count, np.int32)
+
+        def sums(count: int) -> Array:
+            return xp.empty(count, np.int64)
+
+        self.whole, self.found, self.label, self.sigma = numbers(n), numbers(n), numbers(n), sums(n)
+        # VertexArrays, RowLists, Tables and two LevelArrays of louvain_levels.cu
+        self.memory = (
+            *(n, self.whole, self.label, *(numbers(n) for _ in range(5))),  # part, target, number, finer, size
+            *(self.sigma, sums(n), sums(n + 1), xp.empty(n, np.uint8)),  # tied, base, active
+            *(numbers(n + 32 * (blocks + 1)), numbers(nvals // self.warp_row + 1)),  # movers, long_rows
+            *(numbers(hubs), numbers(2 * hubs), numbers(2 * hubs)),  # hub, part_hub, part_number
+            *(sums(hubs), sums(blocks)),  # hub_slot, block_sums
+            *(device.full(2 * nvals, np.uint32(FREE)), xp.zeros(2 * nvals, np.int64)),
+            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),  # ptr, col, values, degree, loop
+            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),
+        )
+        ptr, col = rows.ptr.astype(np.int64, copy=False), rows.col.astype(np.int32, copy=False)
+        iso = isinstance(level.values, np.generic)
+        values = dummy(device, "int64") if iso else level.values
+        self.graph = n, nvals, ptr, col, values, int(not iso), level.degree, level.loop
+
+    def run(
+        self,
+        label: Array,
+        enough: float,
+        key: int,
+        rounds: tuple[int, int, int],
+        refine: bool,
+        steps: list[Array] | None,
+    ) -> Climbed:
+        level, device, n = self.level, self.level.device, self.level.n
+        self.whole[...], self.label[...] = level.vertices(), label
+        # state: vertices, entries, level, done, key, inside, sweeps, and what each launch clears
+        state = device.asarray(np.array([n, level.rows.nvals, 0, 0, key, *[0] * (STATE_WORDS - 5)], np.int64))
+        kernel = device.kernel(self._variant(rounds))
+        factor, done = np.float64(level.resolution / level.total), False
+        while not done:
+            state[7:] = 0
+            levels, before = (1 << 40, 0) if steps is None else (1, len(steps))
+            units = max(n, level.rows.nvals // 4)
+            kernel(units, *self.graph, *self.memory, self.found, state, int(refine), levels, factor, np.float64(enough))
+            size, _, count, done, _, inside, sweeps = device.to_host(state)[:7].tolist()
+            if steps is not None and count > before:
+                steps.append(self.whole.copy())
+        return Climbed(self.found.copy(), device.to_host(self.sigma[:size]), inside, sweeps)
+
+    def _variant(self, rounds: tuple[int, int, int]) -> Variant:
+        classes, sweeps, joins = rounds
+        slots = 2 * max(self.threads // 32 * self.warp_row, self.block_row)
+        constants = {"THREADS": self.threads, "RESIDENT": 1, "COOPERATIVE": 1, "SHARED_BYTES": 12 * slots}
+        constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "GAIN_UNIT": GAIN_UNIT}
+        constants |= {"WARP_ROW": self.warp_row, "BLOCK_ROW": self.block_row}
+        return Variant("kernels/louvain_levels", (("COL", INT32),), tuple(constants.items()))
 
 
 def _product(matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array) -> MapProduct:

@@ -1,18 +1,16 @@
-"""Contraction of a graph: S' A S for a map of the rows to groups, with one entry per pair of groups that has entries.
+"""Contraction of a graph on the CPU: S' A S for a map of the rows to groups, with one entry per pair of groups that has
+entries.
 
-A GPU sorts the pairs of groups as keys of 32 or 64 bits and adds the values of equal keys by differences of prefix
-sums. The CPU sorts the rows by group and adds the rows of a group in a table with a place for each group; a counting
-sort then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes
-sure that they fit.
+The rows are sorted by group, and the rows of a group are added in a table with a place for each group; a counting sort
+then orders the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the caller makes sure
+that they fit. A GPU contracts inside of a larger kernel (kernels/louvain_levels.cu).
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from semirings.dtypes import INT64, UINT32, UINT64, lookup_dtype
+from semirings.dtypes import INT64, lookup_dtype
 
 from .. import tuning
 from ..device import Device, dummy
@@ -21,8 +19,6 @@ from ..formats.csr.layout import Csr, from_arrays, pointer_type
 from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
-
-KEY_BITS = 64  # of a key that is sorted
 
 
 def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
@@ -35,64 +31,13 @@ def contract(
     device: Device, rows: Csr, values: PlainValues, group: Array, count: int, *, symmetric: bool = False
 ) -> MatrixStore:
     """S' A S, INT64, count x count, where A (square) has these rows and integer values, and S the entry (v, group[v])
-    for each row v.
+    for each row v. All arrays are in host memory.
 
     group: INT32, one per row, below count. symmetric: whether the values of A equal those of its transpose.
     Raises OutOfMemory before it allocates.
     """
-    nvals = rows.nvals
-    device.foresee(f"contraction of {nvals} entries", nvals * (26 if isinstance(values, np.generic) else 56))
-    ways = _on_cpu if device.host_memory else _by_sorting
-    return ways(device, rows, values, group, count, symmetric)
-
-
-def _by_sorting(
-    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool
-) -> MatrixStore:
-    xp, nvals = device.xp, rows.nvals
-    iso = isinstance(values, np.generic)
-    pairs, shift = (count * count - 1).bit_length(), 0 if iso else max(1, (nvals - 1).bit_length())
-    packed = pairs + shift <= KEY_BITS  # keys hold the number of their entry; otherwise that is sorted with them
-    shift = shift if packed else 0
-    kind = UINT32 if pairs + shift <= 32 else UINT64
-    key = xp.empty(nvals, kind.np_type)
-    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype)), ("KEY", kind)
-    kernel = device.kernel(Variant("formats/csr/contract_keys", types, (("ORDER", int(not iso and packed)),)))
-    kernel(nvals, rows.nrows, rows.ptr, rows.col, group, count, shift, key)
-    entry: Array | None = None
-    if packed:
-        key.sort()
-    else:
-        entry = key.argsort()
-        key = key[entry]
-    sums: Array
-    if isinstance(values, np.generic):
-        starts = _starts(xp, key, nvals)
-        pair = key[starts].astype(np.int64)
-        sums = xp.diff(starts, append=nvals) * int(values)
-    else:
-        if entry is None:
-            entry = (key & kind.np_type.type((1 << shift) - 1)).astype(np.int64)
-            key >>= kind.np_type.type(shift)
-        ends = values[entry].astype(np.int64).cumsum()
-        starts = _starts(xp, key, nvals)
-        pair = key[starts].astype(np.int64)
-        after = xp.concatenate((starts[1:], xp.full(min(1, nvals), nvals, np.int64))) - 1
-        sums = ends[after]
-        sums[1:] -= ends[starts[1:] - 1]
-    ptr = xp.searchsorted(pair, xp.arange(count + 1) * count)
-    return _store(device, count, ptr, pair % max(1, count), sums)
-
-
-def _starts(xp: ModuleType, key: Array, nvals: int) -> Array:
-    first = xp.ones(nvals, bool)
-    first[1:] = key[1:] != key[:-1]
-    starts: Array = xp.flatnonzero(first)
-    return starts
-
-
-def _on_cpu(device: Device, rows: Csr, values: PlainValues, group: Array, count: int, symmetric: bool) -> MatrixStore:
-    iso = isinstance(values, np.generic)
+    nvals, iso = rows.nvals, isinstance(values, np.generic)
+    device.foresee(f"contraction of {nvals} entries", nvals * (26 if iso else 56))
     first, begin = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     order, length = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), np.int64)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))

@@ -1,17 +1,18 @@
-"""Strongly connected components on the CPU, by one depth-first search: time linear in vertices and edges.
-
-A search of one vertex after the other suits a CPU only; GPUs color the graph in rounds
-(algorithms/connectivity/strong.py).
+"""Strongly connected components by kernels: of a matrix in host memory by one depth-first search, in time linear in
+vertices and edges; on a GPU by rounds in one launch (kernels/strong.cu).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from semirings.dtypes import lookup_dtype
+
 from .. import tuning
 from ..formats.csr.layout import index_type
 from ..kernels.variant import Variant
 from ..store import MatrixStore
+from ..typing import Array
 
 
 def strong_components(A: MatrixStore) -> np.ndarray:
@@ -30,3 +31,22 @@ def strong_components(A: MatrixStore) -> np.ndarray:
     while state[0] < n:  # in parts, so that an interrupt may end it between them
         kernel(1, rows.ptr, rows.col, *arrays, state, tuning.count("strong.interrupt"))
     return label.astype(np.int64)
+
+
+def spread_priorities(A: MatrixStore, label: Array, left: Array) -> None:
+    """Set the label (INT64) of the vertices `left` (their numbers), of which no other vertex is in a component, to the
+    smallest vertex of their component. A: square, on a GPU, with fewer than 2^31 vertices. Raises OutOfMemory: it needs
+    48 bytes a vertex."""
+    device, xp, n = A.device, A.device.xp, A.nrows
+    rows, back = A.structure.plain_rows(), A.structure.plain_rows(transposed=True)
+    device.foresee(f"strongly connected components of {n} vertices", 48 * n)
+    pair = device.full(n, np.uint64(0xFFFFFFFFFFFFFFFF))
+    pair[left] = np.uint64(0)
+    component, smallest = device.full(n, np.int32(-1)), device.full(n, np.int32(n))
+    items = (xp.empty(2 * n, np.uint32) for _ in range(4))  # least, waiting, now, next
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))
+    constants = {"THREADS": tuning.count("strong.block"), "RESIDENT": 1, "COOPERATIVE": 1}
+    constants |= {"QUEUE": tuning.count("strong.queue"), "TURNS": tuning.count("strong.turns")}
+    kernel = device.kernel(Variant("kernels/strong_rounds", types, tuple(constants.items())))
+    links = rows.ptr, rows.col, back.ptr, back.col
+    kernel(n, n, *links, *items, pair, component, smallest, label, xp.zeros(6, np.uint64))

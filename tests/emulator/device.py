@@ -95,8 +95,12 @@ class Emulator(device.Cuda):
         module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
         kernel = module.get_function(variant.entry)
         how = {"cluster": variant.constant("CLUSTER", 1), "shared_mem": variant.constant("SHARED_BYTES")}
+        cooperative = variant.constant("COOPERATIVE")
 
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
+            if cooperative:  # blocks that meet: a small cluster, which the kernel's text does not know
+                grid = how["cluster"] = min(grid[0], 3)
+                grid = (grid,)
             seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"
             try:
                 arguments = [np.int64(x) if type(x) is int else x for x in args]

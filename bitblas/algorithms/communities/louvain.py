@@ -34,6 +34,7 @@ SWEEPS = 20  # at most, in a level
 REFINEMENTS = 4  # rounds in which single vertices may join others
 PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
 REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
+SMALL, MORE = 1 << 17, 5  # more passes of Leiden for graphs with at most so many entries, where chance counts more
 
 
 @algorithm(graph="undirected", answer="class per vertex", arrays=(70, 0))
@@ -55,22 +56,9 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=Fa
     return communities(A, weighted, resolution, tol, seed, levels, False, gb)
 
 
-@algorithm(graph="undirected", answer="class per vertex", arrays=(90, 5))
+@algorithm(graph="undirected", answer="class per vertex", arrays=(90, 5), like=louvain)
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=False, gb=None):
-    """Communities of high modularity in an undirected graph, each connected, by the Leiden algorithm.
-
-    A: Matrix, n x n, any dtype, symmetric (its structure is checked, and its values if weighted). weighted: bool,
-    whether the values of A (0 or more, with a finite sum) are weights. Integers with a sum below 2^52 are exact; others
-    are scaled by a power of two and rounded, each by at most 2^-52 of the sum. resolution: float >= 0; above 1
-    communities are smaller. tol: float > 0, the least modularity gain that is worth a sweep. seed: int, or None for 0:
-    the same seed gives the same communities, on every device. levels: bool, whether to return the hierarchy. gb: the
-    library, bitblas if None.
-    Returns a Vector, INT64, size n, full: communities numbered from 0 in the order of their smallest vertices. With
-    levels a list of such Vectors, from small communities to large ones: each community is a union of communities of the
-    Vector before, and the last Vector is the result without levels.
-    Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
-    TypeError.
-    """
+    """Communities of high modularity in an undirected graph, each connected, by the Leiden algorithm."""
     return communities(A, weighted, resolution, tol, seed, levels, True, gb)
 
 
@@ -92,9 +80,12 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     hierarchy: Steps = []
     if base.total:
         start = label
-        for turn, times in enumerate(REFINED if refine else PASSES):
+        passes = REFINED + (1,) * MORE * (A.nvals <= SMALL) if refine else PASSES
+        for turn, times in enumerate(passes):
             key = random_hash(seed & MASK, seed >> 32, turn)
-            start, quality, steps = _ascended(base, start, tol * times, key, refine)
+            steps: Steps = []
+            ascend = _ascended_in_one_launch if base.one_launch else _ascended
+            start, quality = ascend(base, start, tol * times, key, refine, steps if levels and not turn else None)
             if quality > best:
                 label, best = start, quality
             hierarchy = hierarchy or steps
@@ -104,26 +95,27 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     return _nested(base, hierarchy, answer, gb)
 
 
-def _ascended(base, label, tol, key, refine):
-    """A better partition than `label`, level by level: community numbers, their modularity, and the partition into the
-    vertices of each level but the first.
+def _ascended(base, label, tol, key, refine, steps):
+    """A better partition than `label`, level by level: community numbers and their modularity. steps: None, or a list,
+    to which the partition into the vertices of each level but the first is added.
     """
-    level, whole = base, base.vertices()
-    steps: Steps = []
+    level, whole, count = base, base.vertices(), 0
     while True:
-        key = random_hash(key, len(steps))
-        label, count = level.renumbered(moved(level, label, tol, key))
+        key = random_hash(key, count)
+        label, size = level.renumbered(moved(level, label, tol, key))
         # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
-        part, size = label, count
+        part = label
         if refine:
             keys = [random_hash(key, SWEEPS + k) for k in range(REFINEMENTS)]
             finer, parts = level.renumbered(level.refined(label, keys))
             part, size = (finer, parts) if parts < level.n else (part, size)
         if size == level.n:
-            return label[whole], modularity_of(level), steps
+            return label[whole], modularity(level.host_degrees(), level.inside(), level)
         # whole = part[whole]; A = S' A S; above[part] = label, the community that contains each part
         whole = part[whole]
-        steps.append(whole)
+        count += 1
+        if steps is not None:
+            steps.append(whole)
         above = label[:size].copy()
         above[part] = label
         level, label = level.contracted(part, size), above
@@ -141,10 +133,19 @@ def moved(level, label, tol, key):
     return moves.label
 
 
-def modularity_of(level):
-    """The modularity of the partition into the vertices of a level: inside / total - resolution sum (k / total)^2."""
-    shares = level.host_degrees() / level.total
-    return level.inside() / level.total - level.resolution * float((shares * shares).sum())
+def _ascended_in_one_launch(base, label, tol, key, refine, steps):
+    """The same by one kernel of a GPU."""
+    found = base.climbed(label, tol * base.total, key, (CLASSES, SWEEPS, REFINEMENTS), refine, steps)
+    loops.report(found.sweeps)
+    return found.label, modularity(found.degrees, found.inside + base.extra_inside(), base)
+
+
+def modularity(degrees, inside, level):
+    """The modularity of a partition, from the degrees and the weight inside of its communities: inside / total -
+    resolution sum (k / total)^2.
+    """
+    shares = degrees / level.total
+    return inside / level.total - level.resolution * float((shares * shares).sum())
 
 
 # ---- Results: communities by number, and the hierarchy.

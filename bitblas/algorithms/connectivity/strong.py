@@ -5,8 +5,9 @@ out-edges are removed repeatedly: each is a component. Then two searches from th
 in-degree and out-degree find its component, usually the giant one, as what it reaches forward and backward. The rest is
 coloured: the smallest vertex number propagates along the edges, so that x[v] is the smallest vertex that reaches v. If
 x[v] = v, v is a root, and the vertices of its colour that reach it are its component. Rounds of removing and coloring
-follow until no vertex is left. On a CPU with few threads bitblas runs one
-depth-first search instead, which takes linear time.
+follow until no vertex is left. On a GPU bitblas colours in one launch, forward and backward at the same time, by random
+priorities (Alabandi et al.): vertices with equal colours are in one component, the others are split by both. On a CPU
+with few threads it runs one depth-first search instead, which takes linear time.
 
 State: x holds the colours of the vertices without a component, INT64; no entry means "done". Colours never rise along
 an edge, so the largest colour among the successors of a vertex tells whether one equals its own.
@@ -17,6 +18,7 @@ Check: SciPy's connected_components; NetworkX's condensation; no cycle is left.
 
 Tarjan: Depth-first search and linear graph algorithms. SIAM Journal on Computing 1(2), 1972.
 Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel. IPDPS workshops 2000.
+Alabandi, Sands, Biros, Burtscher: A high-performance algorithm for identifying strongly connected components. SC 2023.
 Slota, Rajamanickam, Madduri: BFS and coloring-based algorithms for strongly connected components. IPDPS 2014.
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
@@ -27,7 +29,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import degrees, has_peeling, renumber, strong_labels
+from .._parts import degrees, has_peeling, has_rounds, more_strong_labels, renumber, strong_labels
 from .components import connected_components
 
 
@@ -45,21 +47,26 @@ def strongly_connected_components(A, *, gb=None):
         return strong_labels(A, gb)
     if check.is_symmetric(gb, A):
         return connected_components(A, gb=gb)
-    loop = loops.cached_loop(_coloring, A, gb)
+    rounds = has_rounds(A)
+    loop = loops.cached_loop(_giant if rounds else _coloring, A, gb)
+    left = loop.state["left"]
+    left << True  # so that the first round begins
     loop.run()
-    return loop.result(loop.state["labels"])
+    label = loop.result(loop.state["labels"])
+    return more_strong_labels(A, label, left, gb) if rounds and left.nvals else label
 
 
-def _coloring(A, gb):
+def _giant(A, gb):
+    """Label the vertices that are removed alone, and the component of a pivot; `left` are the others."""
     n, BOOL, INT64 = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64
     any_pair = gb.semiring.any_pair[BOOL]
     index = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
-    label, x, near, found, last = (gb.Vector(INT64, n) for _ in range(5))
+    label, found = (gb.Vector(INT64, n) for _ in range(2))
     left, behind, ahead, gone, reached, search, both = (gb.Vector(BOOL, n) for _ in range(7))
     # pivot = the vertex of largest (A plus.pair 1) .* (A' plus.pair 1)
     pivot = gb.Vector.from_coo([int((degrees(A, gb) * degrees(A.T, gb)).argmax())], True, size=n)
 
-    def begin():
+    def body(_=0):
         # label[v] = v, final for vertices that are removed alone; left = all
         label << index
         left << True
@@ -97,6 +104,24 @@ def _coloring(A, gb):
         gone << left
         loops.repeat(trim, while_=gone)
 
+    def trim(_):
+        # behind<left, replace> = left any.pair A; ahead<behind, replace> = A any.pair left
+        behind(left.S, gb.replace) << left.vxm(A, any_pair)
+        ahead(behind.S, gb.replace) << A.mxv(left, any_pair)
+        # gone<!ahead, replace> = left; left = ahead
+        gone(~ahead.S, gb.replace) << left
+        left << ahead
+
+    return {"body": body, "while_": left, "limit": 1, "labels": label, "left": left, "remove_ends": remove_ends}
+
+
+def _coloring(A, gb):
+    first = _giant(A, gb)
+    n, INT64 = A.nrows, gb.dtypes.INT64
+    label, left, remove_ends = (first[name] for name in ("labels", "left", "remove_ends"))
+    index = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
+    x, near, found, last = (gb.Vector(INT64, n) for _ in range(4))
+
     def body(_):
         remove_ends()
         # x<left, replace> = the smallest vertex that reaches each
@@ -111,14 +136,6 @@ def _coloring(A, gb):
         label(found.S) << found
         left(~found.S, gb.replace) << left
 
-    def trim(_):
-        # behind<left, replace> = left any.pair A; ahead<behind, replace> = A any.pair left
-        behind(left.S, gb.replace) << left.vxm(A, any_pair)
-        ahead(behind.S, gb.replace) << A.mxv(left, any_pair)
-        # gone<!ahead, replace> = left; left = ahead
-        gone(~ahead.S, gb.replace) << left
-        left << ahead
-
     def spread(_):
         # t<x, replace> = near min.first A; near<t < x, replace> = t; x<near> = near
         t = near.vxm(A, gb.semiring.min_first[INT64]).new(mask=x.S)
@@ -131,7 +148,7 @@ def _coloring(A, gb):
         t = A.mxv(last, gb.semiring.max_second[INT64]).new(mask=~found.S)
         last(gb.binary.eq(t & x).new().V, gb.replace) << t
 
-    return {"begin": begin, "body": body, "while_": left, "labels": label}
+    return {"begin": first["body"], "body": body, "while_": left, "labels": label, "left": left}
 
 
 # ---- Condensation: the directed acyclic graph of the strongly connected components.

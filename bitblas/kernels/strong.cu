@@ -1,0 +1,197 @@
+// Strongly connected components in one launch, on the whole GPU. Each vertex has a random priority. The least priority
+// that reaches a vertex, and the least that it reaches, spread along the edges at the same time. If they are equal, the
+// vertex is in the component of the vertex with that priority. Vertices with different pairs are in different components,
+// so from then on only edges between equal pairs count, and the rest begins again.
+// Alabandi, Sands, Biros, Burtscher: A high-performance algorithm for identifying strongly connected components. SC 2023.
+#include "kernels/grid.cuh"
+#include "kernels/views.cuh"
+
+#define DONE (~u64(0))  // the pair of a vertex whose component is known
+
+// A bijection of 32 bits: priorities by vertex.
+__device__ __forceinline__ u32 priority(u32 v) {
+  v = (v ^ v >> 16) * 0x85EBCA6Bu;
+  v = (v ^ v >> 13) * 0xC2B2AE35u;
+  return v ^ v >> 16;
+}
+__device__ __forceinline__ u32 vertex_of(u32 x) {
+  x = (x ^ x >> 16) * 0x7ED1B41Du;
+  x = (x ^ x >> 13 ^ x >> 26) * 0xA5CB9243u;
+  return x ^ x >> 16;
+}
+
+// The edges from and to each vertex.
+struct Links {
+  const PTR_T* ptr;
+  const COL_T* col;
+  const PTR_T* back_ptr;
+  const COL_T* back_col;
+};
+
+// Item 2 v: what reaches v; item 2 v + 1: what v reaches. least: the least priority. waiting: whether an item is in a list.
+struct Items {
+  u32* least;
+  u32* waiting;
+  u32* now;
+  u32* next;
+};
+
+// What all blocks count: items of the next round, by turns, and vertices that are left.
+struct Counts {
+  u64 gate;
+  u64 items[3];
+  u64 left[2];
+};
+
+#ifdef KERNEL_strong_rounds
+// Spread the values of up to 32 items, one in each lane (`has`), along their edges; put(item, found) gets the items whose
+// value falls, in lanes with found. All lanes of the warp call it. The lanes share all edges of the items.
+template <class Put>
+__device__ __forceinline__ void spread(const Links& links, const Items& items, const u64* pair, bool has, u32 item,
+                                       Put put) {
+  const int lane = threadIdx.x & 31;
+  const u32 v = item >> 1;
+  const bool back = item & 1;
+  u32 x = 0xffffffffu;
+  i64 begin = 0, length = 0;
+  if (has) {
+    atomicExch(items.waiting + item, 0u);
+    __threadfence();  // who lowers the value from here on puts the item into a list again
+    x = load_fresh(items.least + item);
+    // The value of the vertex that has this priority may be lower by now.
+    const u32 other = load_fresh(items.least + (2 * (u64)vertex_of(x) + back));
+    if (other < x) atomicMin(items.least + item, other), x = other;
+    const PTR_T* ptr = back ? links.back_ptr : links.ptr;
+    begin = ptr[v];
+    length = (i64)ptr[v + 1] - begin;
+  }
+  const u64 mine = has ? pair[v] : DONE;
+  i64 ends = length;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const i64 below = __shfl_up_sync(ALL_LANES, ends, d);
+    if (lane >= d) ends += below;
+  }
+  const i64 total = __shfl_sync(ALL_LANES, ends, 31);
+  for (i64 k = lane; k - lane < total; k += 32) {
+    // The lane whose edges include the k-th one.
+    int owner = 0;
+#pragma unroll
+    for (int d = 16; d; d >>= 1)
+      if (__shfl_sync(ALL_LANES, ends, owner + d - 1) <= k) owner += d;
+    const i64 first = __shfl_sync(ALL_LANES, begin - (ends - length), owner);
+    const u32 from = __shfl_sync(ALL_LANES, item, owner), value = __shfl_sync(ALL_LANES, x, owner);
+    const u64 its = __shfl_sync(ALL_LANES, mine, owner);
+    bool found = false;
+    u32 to = 0;
+    if (k < total) {
+      const u32 w = (u32)(from & 1 ? links.back_col : links.col)[first + k];
+      to = 2 * w + (from & 1);
+      if (pair[w] == its && value < peek(items.least + to) && value < atomicMin(items.least + to, value)) {
+        __threadfence();
+        found = !atomicExch(items.waiting + to, 1u);
+      }
+    }
+    put(to, found);
+  }
+}
+
+// pair: of each vertex; DONE for those whose label is known. component: a vertex of the component of each vertex.
+// smallest: the number of vertices. label: smallest vertex of the component.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    strong_rounds(i64 n, i64 vertices, Links links, Items items, u64* pair, int* component, int* smallest, i64* label,
+                  u64* count_words) {
+  (void)n;
+  __shared__ u32 queue[2][QUEUE];
+  __shared__ u32 lengths[2];
+  Counts& counts = *(Counts*)count_words;
+  Barrier barrier = {&counts.gate, 0};
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  u32 round = 0;
+  for (u32 pass = 0;; ++pass) {
+    // All that are left begin with their own priority.
+    for (i64 at = first_thread(); (at & ~31) < vertices; at += all_threads()) {
+      const bool left = at < vertices && pair[at] != DONE;
+      const u32 lanes = __ballot_sync(ALL_LANES, left);
+      u64 base = 0;
+      if (lane == 0 && lanes) base = atomicAdd(counts.items + round % 3, 2 * (u64)__popc(lanes));
+      base = __shfl_sync(ALL_LANES, base, 0) + 2 * __popc(lanes & ((1u << lane) - 1u));
+      if (!left) continue;
+      for (u32 side = 0; side < 2; ++side) {
+        items.least[2 * at + side] = priority((u32)at);
+        items.waiting[2 * at + side] = 1;
+        items.now[base + side] = (u32)(2 * at + side);
+      }
+    }
+    if (first_thread() == 0) counts.left[pass & 1] = 0;
+    barrier.meet();
+    // Rounds: a block goes on with the items that it finds while they fit into its queue.
+    for (u64 size; (size = counts.items[round % 3]) != 0; ++round) {
+      u64& after = counts.items[(round + 1) % 3];
+      u32* next = round & 1 ? items.now : items.next;
+      const u32* now = round & 1 ? items.next : items.now;
+      if (threadIdx.x == 0) lengths[0] = lengths[1] = 0;
+      __syncthreads();
+      u32 side = 0;
+      auto put = [&](u32 item, bool found) {
+        const u32 lanes = __ballot_sync(ALL_LANES, found);
+        if (!lanes) return;
+        const u32 below = __popc(lanes & ((1u << lane) - 1u)), count = __popc(lanes);
+        u32 base = 0;
+        if (lane == 0) base = atomicAdd(lengths + side, count);
+        base = __shfl_sync(ALL_LANES, base, 0);
+        const u32 room = base < QUEUE ? QUEUE - base : 0;
+        if (found && below < room) queue[side][base + below] = item;
+        if (count <= room) return;
+        u64 rest = 0;
+        if (lane == 0) rest = atomicAdd(&after, (u64)(count - room));
+        rest = __shfl_sync(ALL_LANES, rest, 0);
+        if (found && below >= room) next[rest + below - room] = item;
+      };
+      for (u64 at = 32 * (blockIdx.x + (u64)gridDim.x * warp); at < size; at += 32 * (u64)gridDim.x * WARPS)
+        spread(links, items, pair, at + lane < size, at + lane < size ? now[at + lane] : 0, put);
+      for (int turn = 0; turn < TURNS; ++turn) {
+        __syncthreads();
+        const u32 length = lengths[side] < QUEUE ? lengths[side] : QUEUE, full = side;
+        if (!length) break;
+        side ^= 1;
+        if (threadIdx.x == 0) lengths[side] = 0;
+        __syncthreads();
+        for (u32 at = 32 * warp; at < length; at += THREADS)
+          spread(links, items, pair, at + lane < length, at + lane < length ? queue[full][at + lane] : 0, put);
+      }
+      __syncthreads();
+      // What is left in the queue.
+      const u32 length = lengths[side] < QUEUE ? lengths[side] : QUEUE;
+      __shared__ u64 base;
+      if (threadIdx.x == 0) base = length ? atomicAdd(&after, (u64)length) : 0;
+      __syncthreads();
+      for (u32 at = threadIdx.x; at < length; at += THREADS) next[base + at] = queue[side][at];
+      if (first_thread() == 0) counts.items[(round + 2) % 3] = 0;
+      barrier.meet();
+    }
+    // Vertices that are reached by, and reach, the same least priority are in the component of its vertex.
+    u64 left = 0;
+    for (i64 v = first_thread(); v < vertices; v += all_threads()) {
+      if (pair[v] == DONE) continue;
+      const u32 a = items.least[2 * v], b = items.least[2 * v + 1];
+      if (a == b) {
+        component[v] = (int)vertex_of(a);
+        if (peek(smallest + vertex_of(a)) > (int)v) atomicMin(smallest + vertex_of(a), (int)v);
+        pair[v] = DONE;
+      } else {
+        pair[v] = (u64)a << 32 | b;
+        ++left;
+      }
+    }
+    if (left) atomicAdd(counts.left + (pass & 1), left);
+    barrier.meet();
+    if (!counts.left[pass & 1]) break;
+    round += round & 1;  // the lists begin with `now`
+    if (first_thread() == 0) counts.items[round % 3] = counts.items[(round + 1) % 3] = 0;
+    barrier.meet();
+  }
+  for (i64 v = first_thread(); v < vertices; v += all_threads())
+    if (component[v] >= 0) label[v] = smallest[component[v]];
+}
+#endif  // KERNEL_strong_rounds
