@@ -316,7 +316,7 @@ class Graph(Methods, metaclass=methods.Named):
         return (1 if self.directed else 2) * self.number_of_edges() / (n * (n - 1)) if n > 1 else 0.0
 
     def degree(self, *, weighted: bool = False) -> Values:
-        """The degree of each vertex, in and out; a self loop counts twice.
+        """The degree of each vertex, in and out; a self loop counts twice. That of one: `g.degree()["Anna"]`.
 
         Parameters
         ----------

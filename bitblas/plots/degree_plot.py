@@ -10,7 +10,7 @@ from ..core import Matrix
 from ..graph import Graph
 from ..io import host_coo
 from .layouts import square_matrix
-from .style import new_figure, plain_axes, require_matplotlib, set_title, short, theme_of
+from .style import new_figure, plain_axes, require_matplotlib, set_title, short, theme_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,5 +50,5 @@ def degrees(A: Matrix | Graph, *, title: str | None = None, dark: bool = False) 
     mean, none = len(rows) / max(n, 1), int(((out == 0) & (into == 0)).sum())
     most = int(max(out.max(initial=0), into.max(initial=0)))
     axes.set_xlabel(f"degree: {mean:.3g} on average, {most:,} at most; {none:,} of {n:,} vertices have none")
-    set_title(axes, title or A.name, theme)
+    set_title(axes, title_of(A, title), theme)
     return figure

@@ -18,7 +18,7 @@ from . import density
 from .layouts import layout as positions_of
 from .layouts import square_matrix
 from .names import RING, Ends, Vertices, add_names, away_from_neighbours, ring_size
-from .style import Theme, new_figure, require_matplotlib, set_title, short, theme_of
+from .style import Theme, new_figure, require_matplotlib, set_title, short, theme_of, title_of
 from .vertex_values import (
     Numbers,
     Scale,
@@ -129,7 +129,7 @@ def graph(
         drawing.large(figure, axes, shown, colors, areas if sized is not None else None)
     if not small or len(edges.low) == 0:
         axes.autoscale_view()
-    set_title(axes, title or A.name, theme)
+    set_title(axes, title_of(A, title), theme)
     if n:
         order = _importance(sized or (None if classes else shown), edges, n)
         given = whole is not None and whole.labels is not None

@@ -12,7 +12,7 @@ from ..exceptions import InvalidValue
 from ..formats import TILES, format_of
 from ..formats.b2sr.cost import DEFAULT_TILE
 from ..io import host_coo
-from .style import Theme, integers, new_figure, plain_axes, require_matplotlib, set_title, short, theme_of
+from .style import Theme, integers, new_figure, plain_axes, require_matplotlib, set_title, short, theme_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def spy(
     shape = (A.nrows, A.ncols)
     counts, extent = binned(rows, cols, np.ones(len(rows)), shape, bins)
     _map(figure, whole, counts, extent, theme, "entries per square" if counts.max(initial=0) > 1 else None)
-    set_title(whole, title or A.name, theme)
+    set_title(whole, title_of(A, title), theme)
     whole.set_xlabel(f"{A.nrows:,} x {A.ncols:,}, {A.nvals:,} entries, stored as {A.format}", color=theme.ink)
 
     if max(shape) <= GRID:
