@@ -546,14 +546,18 @@ class Graph(Methods, metaclass=methods.Named):
         return True
 
     def _repr_html_(self) -> str:
-        """The text of `repr`, and the first edges (an undirected one once)."""
+        """The text of `repr`, and the first edges (an undirected one once), with weights other than True."""
+        import bitblas as gb
+
         from .answers import SHOWN
 
         title, host = repr(self), self.matrix.device.to_host
         entries = zip(*(host(part).tolist() for part in self.matrix.ss.head(2 * SHOWN)))
         known = [row for row in entries if self._directed is not False or row[0] <= row[1]][:SHOWN]
         rows = [(str(self._name(i)), str(self._name(j)), str(value)) for i, j, value in known]
-        return html(title, [("source", "target", "weight"), *rows]) if rows else html(title)
+        columns = 2 if self.matrix.dtype == gb.dtypes.BOOL and all(value for *_, value in known) else 3
+        shown = [row[:columns] for row in (("source", "target", "weight"), *rows)]
+        return html(title, shown) if rows else html(title)
 
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]
