@@ -20,9 +20,24 @@ def degrees(A: Matrix | Graph, *, title: str | None = None, dark: bool = False) 
     """A matplotlib Figure of the degrees of a graph, given as a square Matrix or a Graph: for each degree, the number
     of vertices with at least as many edges, on logarithmic scales. A power law is a straight line.
 
-    A directed graph (a Matrix is one unless its pattern is symmetric) has a curve for edges out and one for edges in.
-    A self loop counts once in each. Vertices without edges are counted below the title. dark: whether for a dark page.
-    Raises TypeError (A is neither), DimensionMismatch (A not square), ImportError without matplotlib.
+    Parameters
+    ----------
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    TypeError
+        A is neither a Matrix nor a Graph.
+    DimensionMismatch
+        A is not square.
+    ImportError
+        Without matplotlib.
+
+    Notes
+    -----
+    A directed graph (a Matrix is one unless its pattern is symmetric) has a curve for edges out and one
+    for edges in. A self loop counts once in each. Vertices without edges are counted below the title.
     """
     theme = theme_of(dark)
     require_matplotlib()

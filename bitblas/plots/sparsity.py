@@ -29,10 +29,27 @@ def spy(
 ) -> Figure:
     """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
 
-    tile: the edge of the tiles; None: that of the stored format, or 8. bins: squares along the longer side. dark:
-    whether for a dark page. Positions without entries keep the color of the paper. Time and memory are those of sorting
-    the entries. Raises TypeError (A is not a Matrix), InvalidValue for other tiles or bins; ImportError without
-    matplotlib.
+    Parameters
+    ----------
+    tile : optional
+        The edge of the tiles; None: that of the stored format, or 8.
+    bins : optional
+        Squares along the longer side.
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    TypeError
+        A is not a Matrix.
+    InvalidValue
+        For other tiles or bins.
+    ImportError
+        Without matplotlib.
+
+    Notes
+    -----
+    Positions without entries keep the color of the paper. Time and memory are those of sorting the entries.
     """
     theme = theme_of(dark)
     require_matplotlib()
