@@ -180,6 +180,11 @@ def gap(folder: Path) -> str:
     return "\n".join(["## GAP Benchmark Suite\n", *parts, said, ""]) if parts else ""
 
 
+def _time_and_rate(row: dict[str, Any]) -> str:
+    rate = float(f"{row['evps'] / 1e6:.3g}")
+    return f"{row['ms']:.3g} ({rate:,g}){_unchecked(row)}"
+
+
 def graphalytics(folder: Path) -> str:
     """LDBC Graphalytics: milliseconds of its algorithms and millions of edges and vertices per second."""
     parts = []
@@ -189,9 +194,8 @@ def graphalytics(folder: Path) -> str:
         cells = []
         for graph, rows in by_graph.items():
             found = [rows.get(name) for name in chosen]
-            show = lambda row: f"{row['ms']:.3g} ({row['evps'] / 1e6:.3g}){_unchecked(row)}"
             edges = next(iter(rows.values()))["edges"] / 1e6
-            cells.append([graph, f"{edges:.2f}", *("" if row is None else show(row) for row in found)])
+            cells.append([graph, f"{edges:.2f}", *("" if row is None else _time_and_rate(row) for row in found)])
         heads = ["graph", "M edges", *(f"{LDBC[name]}, ms" for name in chosen)]
         how = "Medians of calls, from the stored graph to the answer, valid by the rules; `python -m benchmarks.ldbc`."
         parts.append(f"{_table(heads, cells)}\n{_where(_on(run), how)}")
