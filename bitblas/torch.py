@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from semirings.dtypes import lookup_dtype
 
@@ -37,13 +38,13 @@ REDUCTIONS = ("sum", "mean", "max", "min")
 
 
 def _check_tensor(name: str, x: Any, ndim: int) -> None:
-    if not isinstance(x, torch.Tensor):
+    if not isinstance(x, Tensor):
         raise TypeError(f"{name}: expected a torch.Tensor, got {type(x).__module__}.{type(x).__qualname__}")
     if x.ndim != ndim:
         raise DimensionMismatch(f"{name}: expected {ndim} dimensions, got {x.ndim}")
 
 
-def device_of(x: Any) -> str:
+def device_of(x: Tensor) -> str:
     """The name of the device of a tensor. DeviceError if bitblas does not have it."""
     if x.device.type == "cpu":
         return "cpu"
@@ -52,7 +53,7 @@ def device_of(x: Any) -> str:
     return f"cuda:{x.device.index}"
 
 
-def _array(device: Device, name: str, x: Any) -> Any:
+def _array(device: Device, name: str, x: Tensor) -> Any:
     """A tensor as an array of the device, in the same memory. DeviceError if it is elsewhere."""
     array = device.adopt(x.detach(), name)
     if not isinstance(array, device.xp.ndarray):
@@ -60,7 +61,7 @@ def _array(device: Device, name: str, x: Any) -> Any:
     return array
 
 
-def _tensor(array: Any) -> Any:
+def _tensor(array: Any) -> Tensor:
     """A tensor in the memory of an array of bitblas."""
     return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
 
@@ -75,7 +76,7 @@ class _Stream(NamedTuple):
 
 
 @contextmanager
-def _on_stream(device: Device, x: Any) -> Iterator[None]:
+def _on_stream(device: Device, x: Tensor) -> Iterator[None]:
     """Run bitblas on the stream of PyTorch, after what it had submitted to its own stream, and before what it will."""
     if not x.is_cuda:
         yield
@@ -98,7 +99,7 @@ def _on_stream(device: Device, x: Any) -> Iterator[None]:
 
 
 def from_torch(
-    tensor: Any,
+    tensor: Tensor,
     *,
     name: str | None = None,
     device: str | None = None,
@@ -140,7 +141,7 @@ def from_torch(
     return Matrix.from_csc(tensor.ccol_indices(), tensor.row_indices(), values, **how)
 
 
-def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
+def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Tensor:
     """A sparse tensor of the same shape and dtype, on the same device; explicit zeros are kept.
 
     layout: "csr", "csc" or "coo" (coalesced). Raises ValueError for another, InvalidValue for values of a user-defined
@@ -166,7 +167,7 @@ def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
         return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)
 
 
-def _check_edge_index(x: Any, name: str) -> None:
+def _check_edge_index(x: Tensor, name: str) -> None:
     _check_tensor(name, x, 2)
     if x.shape[0] != 2:
         raise DimensionMismatch(f"{name}: expected shape (2, edges), got {tuple(x.shape)}. Hint: {name}.t()")
@@ -175,8 +176,8 @@ def _check_edge_index(x: Any, name: str) -> None:
 
 
 def from_pyg(
-    edge_index: Any,
-    edge_weight: Any = None,
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
     *,
     num_nodes: int | tuple[int, int] | None = None,
     dup_op: OperatorArg = None,
@@ -237,7 +238,7 @@ def from_pyg(
 # ---- Products with dense features.
 
 
-def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any = None) -> Any:
+def spmm(A: Matrix | TransposedMatrix, X: Tensor, op: str = "sum", *, values: Tensor | None = None) -> Tensor:
     """The product of a matrix and dense features, with a gradient for the features: row i of the result combines
     A[i, j] * X[j, :] over the entries of row i.
 
@@ -298,7 +299,7 @@ def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any =
     return _Product.apply(X, values, A, op)
 
 
-def _check_contiguous(name: str, x: Any) -> None:
+def _check_contiguous(name: str, x: Tensor) -> None:
     if x.layout is not torch.strided or not x.is_contiguous():
         got = f"strides {x.stride()}" if x.layout is torch.strided else x.layout
         raise InvalidValue(f"{name}: expected a contiguous tensor, got {got}. Hint: {name}.contiguous()")
@@ -310,7 +311,7 @@ def _check_matrix(A: object) -> None:
         raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {hint}")
 
 
-def _store(A: Matrix | TransposedMatrix, values: Any) -> MatrixStore:
+def _store(A: Matrix | TransposedMatrix, values: Tensor | None) -> MatrixStore:
     """The stored matrix, with other values if there are any."""
     store = A._matrix._at(None)
     if values is None:
@@ -323,7 +324,7 @@ def _store(A: Matrix | TransposedMatrix, values: Any) -> MatrixStore:
     return MatrixStore(structure, lookup_dtype(given.dtype), given)
 
 
-def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
+def _multiply(of: DenseProduct, X: Tensor, won: Any = None) -> tuple[Tensor, Any]:
     """The product as a tensor, and the winners of a BEST."""
     device, (n, _), width = of.A.device, of.shape, X.shape[1]
     device.foresee(f"a dense array of {n} x {width}", n * width * X.element_size())
@@ -336,7 +337,7 @@ def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
     return Y, winners
 
 
-def _dtype(kind: np.dtype) -> Any:
+def _dtype(kind: np.dtype) -> torch.dtype:
     return getattr(torch, kind.name)
 
 
@@ -345,7 +346,7 @@ class _Product(torch.autograd.Function):
     values it is the product of a row of G and a row of X, at the positions that won."""
 
     @staticmethod
-    def forward(ctx: Any, X: Any, values: Any, A: Matrix | TransposedMatrix, op: str) -> Any:
+    def forward(ctx: Any, X: Tensor, values: Tensor | None, A: Matrix | TransposedMatrix, op: str) -> Tensor:
         largest, best = op == "max", op in ("max", "min")
         with _on_stream(A.device, X):
             store = _store(A, values)
@@ -363,7 +364,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, G: Any) -> tuple[Any, Any, None, None]:
+    def backward(ctx: Any, G: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         winners, lengths, _, X = ctx.saved_tensors
         G = G.contiguous() if lengths is None else (G / lengths).contiguous()
         of, for_x, for_values = ctx.of, None, None
@@ -386,9 +387,9 @@ class Sample(NamedTuple):
     """A batch. n_id: tensor of node numbers, seeds first. edge_index: 2 x edges, positions in n_id of source and
     target. e_id: the number of each edge. All INT64."""
 
-    n_id: Any
-    edge_index: Any
-    e_id: Any
+    n_id: Tensor
+    edge_index: Tensor
+    e_id: Tensor
 
 
 class Batch(Sample):
@@ -396,7 +397,7 @@ class Batch(Sample):
     seed (by its position) that each node belongs to, else None."""
 
     seeds: int
-    owner: Any
+    owner: Tensor | None
 
 
 class NeighborLoader:
@@ -449,14 +450,14 @@ class NeighborLoader:
 
     def __init__(
         self,
-        graph: Any,
+        graph: Matrix | TransposedMatrix | Tensor,
         fanouts: Iterable[int],
-        seeds: Any = None,
+        seeds: Tensor | None = None,
         *,
         batch_size: int = 1024,
         replace: bool = False,
-        edge_time: Any = None,
-        seed_time: Any = None,
+        edge_time: Tensor | None = None,
+        seed_time: Tensor | None = None,
         shuffle: bool = False,
         drop_last: bool = False,
         seed: int = 0,
@@ -519,7 +520,7 @@ def _unsigned(seed: int) -> int:
     return seed if seed >= 0 else (1 << 64) - seed
 
 
-def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any, int]:
+def _edges_of(graph: Matrix | TransposedMatrix | Tensor, num_nodes: int | None) -> tuple[Device, Tensor, Any, Any, int]:
     """Device, a tensor there, sources, targets (INT64) and the number of nodes of a Matrix or an edge_index."""
     if isinstance(graph, (Matrix, TransposedMatrix)):
         if graph.nrows != graph.ncols:
@@ -537,7 +538,7 @@ def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any,
     return device, graph, i, j, nodes
 
 
-def _indices(device: Device, name: str, x: Any, size: int) -> Any:
+def _indices(device: Device, name: str, x: Tensor, size: int) -> Any:
     """A tensor of indices below `size` as an INT64 array."""
     _check_tensor(name, x, 1)
     found = index_array(device, _array(device, name, x), name)
@@ -545,7 +546,7 @@ def _indices(device: Device, name: str, x: Any, size: int) -> Any:
     return found
 
 
-def _times(device: Device, name: str, x: Any, count: int) -> Any:
+def _times(device: Device, name: str, x: Tensor, count: int) -> Any:
     """A tensor of times as an INT64 or FP64 array."""
     _check_tensor(name, x, 1)
     if len(x) != count:
