@@ -484,7 +484,7 @@ class NeighborLoader:
                 self._seeds = _indices(device, "seeds", seeds, nodes)
             self._until = None if seed_time is None else _times(device, "seed_time", seed_time, len(self._seeds))
             if time is not None and self._until is not None and time.dtype != self._until.dtype:
-                raise InvalidValue(f"seed_time: expected {edge_time.dtype} as edge_time, got {seed_time.dtype}")
+                raise InvalidValue(f"seed_time: expected {time.dtype} as edge_time, got {self._until.dtype}")
             if self._until is None and len(device.xp.unique(self._seeds)) < len(self._seeds):
                 raise InvalidValue("seeds: expected different nodes, got one twice. Hint: seeds.unique()")
 
