@@ -170,8 +170,12 @@ class Graph(Methods, metaclass=methods.Named):
         ----------
         table
             Also any object with `__arrow_c_stream__`, such as a DuckDB relation.
-        source, target, weight : str, optional
-            The names of the columns; without `weight` the graph has no weights.
+        source : str, optional
+            The name of the column of first vertices.
+        target : str, optional
+            The name of the column of second vertices.
+        weight : str, optional
+            The name of the column of weights; None: the graph has no weights.
         attributes : optional
             Columns of numbers that become attributes of the edges.
         directed : optional
