@@ -31,6 +31,9 @@ finally:
 
 if TYPE_CHECKING:
     from . import algorithms, compat, datasets, io, loop, plots, reorder, ss, viz
+    from . import nx as nx
+    from . import scanpy as scanpy
+    from . import torch as torch
     from .graph import Graph
     from .registry.warm import warm_program as warm
 

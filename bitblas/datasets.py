@@ -155,9 +155,20 @@ def path(name: str) -> Path:
 def download(name: str, *, sha256: str | None = None, progress: bool | None = None) -> Path:
     """Download the file of a data set unless it is there, check it, and return its path.
 
-    name: see `fetch`. sha256: the checksum that the file must have; None: that of the first download. A file that you
-    put there yourself is accepted too. Raises InvalidValue for an unknown name and for a file with another checksum or
-    size, and nothing is written; OSError, with what to download where, if the address cannot be reached.
+    Parameters
+    ----------
+    name
+        See `fetch`.
+    sha256 : optional
+        The checksum that the file must have; None: that of the first download. A file that you put
+        there yourself is accepted too.
+
+    Raises
+    ------
+    InvalidValue
+        For an unknown name and for a file with another checksum or size, and nothing is written.
+    OSError
+        With what to download where, if the address cannot be reached.
     """
     entry = find(name)
     expected = sha256.lower() if sha256 is not None else _recorded(entry).get("sha256")

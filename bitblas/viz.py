@@ -95,8 +95,20 @@ def datashade(
     "count", "sum", "mean", "min", "max". A list of them, or a list of lists (rows of plots; None: empty), gives several
     plots with shared axes.
 
-    width, height: size in pixels, 500 wide if neither is given; for several plots their total. opts_kwargs: of
-    HoloViews' `opts`. kwargs: of `hvplot.scatter`. Raises TypeError; ImportError without hvplot and datashader.
+    Parameters
+    ----------
+    width, height : optional
+        Size in pixels, 500 wide if neither is given; for several plots their total.
+    opts_kwargs : optional
+        Options of HoloViews' `opts`.
+    kwargs : optional
+        Options of `hvplot.scatter`.
+
+    Raises
+    ------
+    TypeError
+    ImportError
+        Without hvplot and datashader.
     """
     entries = _listed(_matrix(M, "datashade"))
     width = 500 if width is None and height is None else width

@@ -22,6 +22,7 @@ from pathlib import Path
 
 # Keeps compiled kernels between runs. Set before anything reads it, and inherited by subprocesses.
 os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" / "bitblas"))
+os.environ.setdefault("NETWORKX_WARNINGS_TO_IGNORE", "cache")
 
 import hypothesis
 import pytest

@@ -59,7 +59,7 @@ def run(parts: tuple[str, ...] = (), *, backend: bool = True, fallback: bool = T
         told = Path(temporary) / "outcomes.json"
         paths = (installed(Path(temporary) / "site"), HERE, HERE.parent)
         env = {name: value for name, value in os.environ.items() if not name.startswith(("NETWORKX_", "NX_"))}
-        env |= {"NETWORKX_OUTCOMES": str(told)}
+        env |= {"NETWORKX_OUTCOMES": str(told), "NETWORKX_WARNINGS_TO_IGNORE": "cache"}
         env["PYTHONPATH"] = os.pathsep.join([*map(str, paths), os.environ.get("PYTHONPATH", "")])
         if backend:
             env["NETWORKX_TEST_BACKEND"] = "bitblas"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import inspect
 
 import pytest
 
+import bitblas as gb
 from bitblas import algorithms, docstrings
 
 DENSE = """Draw some.
@@ -66,3 +69,12 @@ def test_help_of_algorithms(name):
     words = [word.strip(",.;:()").lower() for word in found.split()]
     lost = [w for word in plain.split() if (w := word.strip(",.;:()").lower()) not in words]
     assert set(lost) <= {"returns", "raises", "python", "or", "ints", "a", "an", "and", "the", "of"}, lost
+
+
+@pytest.mark.parametrize("name", ["graph.graph", "graph.answers"])
+def test_examples_print_what_they_say(name):
+    pytest.importorskip("pandas")
+    module = importlib.import_module(f"bitblas.{name}")
+    with gb.config.set(device="cpu"):
+        found = doctest.testmod(module, extraglobs={"gb": gb, "Graph": gb.Graph})
+    assert found.attempted > 3 and not found.failed

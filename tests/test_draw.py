@@ -300,7 +300,7 @@ def test_vertices_without_a_position_are_left_out(tune):
 def test_one_style_light_and_dark(dark):
     from matplotlib.colors import to_hex
 
-    ring = gb.Matrix.from_coo(range(6), [1, 2, 3, 4, 5, 0], 2.0, nrows=6, ncols=6)
+    ring = gb.Matrix.from_coo(range(6), [1, 2, 3, 4, 5, 0], 2.0, nrows=6, ncols=6, name="ring")
     with gb.trace() as t:
         ring.mxv(gb.Vector.from_dense([1.0] * 6)).new()
     figures = [
@@ -318,6 +318,8 @@ def test_one_style_light_and_dark(dark):
         assert titles and {text.get_color() for text in titles} == {theme.ink}
     with pytest.raises(TypeError, match="dark: expected True or False, got 'yes'"):
         plots.degrees(ring, dark="yes")
+    unnamed = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2)  # named M_ and a number
+    assert [plots.degrees(A).axes[0].get_title(loc="left") for A in (ring, unnamed)] == ["ring", ""]
 
 
 def test_degrees():

@@ -188,7 +188,6 @@ def test_graphs_that_are_made(name):
     seeded = {"seed": 1} if name == "random_labeled_tree" else {}
     for args in calls:
         assert interface._refusal(name, args, {}) is None
-        nx.config.warnings_to_ignore.add("cache")
         theirs, ours = function(*args, **seeded), function(*args, backend="bitblas", **seeded)
         assert isinstance(ours, bnx.Graph) and same(ours, theirs), args
     if "create_using" in interface._signature(name).parameters:
@@ -208,7 +207,6 @@ FLOWS = {
 @pytest.mark.parametrize("case", FLOWS)
 def test_flows_of_large_capacities(case, kind):
     G = kind((u, v, {} if c is None else {"capacity": c}) for u, v, c in FLOWS[case])
-    nx.config.warnings_to_ignore.add("cache")
     for function in (nx.maximum_flow_value, nx.minimum_cut_value, nx.minimum_cut, nx.maximum_flow):
         theirs, ours = function(G, 0, 3), function(G, 0, 3, backend="bitblas")
         value = ours if isinstance(ours, (int, float)) else ours[0]

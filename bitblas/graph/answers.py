@@ -99,7 +99,14 @@ class Values(Mapping[Hashable, Any]):
         return dict(zip(self, map(self._value, self.entries[1].tolist()))).items()
 
     def largest(self, count: int = 10) -> list[tuple[Hashable, Any]]:
-        """Pairs of name and value of the `count` largest values, in descending order; ties in vertex order."""
+        """Pairs of name and value of the `count` largest values, in descending order; ties in vertex order.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
+        >>> g.degree().largest(1)
+        [('Ben', 2)]
+        """
         return self._first(-1, count)
 
     def max(self) -> int | float:
@@ -163,7 +170,14 @@ class Values(Mapping[Hashable, Any]):
         return [self.graph._name(vertex) for vertex in reversed(way)]
 
     def groups(self) -> dict[Any, list[Hashable]]:
-        """The names that share a value, by value; the largest group first."""
+        """The names that share a value, by value; the largest group first.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben"), ("Cleo", "Cleo")], directed=False)
+        >>> g.connected_components().groups()
+        {'Anna': ['Anna', 'Ben'], 'Cleo': ['Cleo']}
+        """
         index, values = self.entries
         kinds, which = np.unique(values, return_inverse=True)
         order = np.argsort(which, kind="stable")

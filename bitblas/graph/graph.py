@@ -113,14 +113,27 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def from_edges(cls, edges: Iterable[Sequence[Any]], *, directed: bool | None = None, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight. Vertices are integers from 0, or names (strings,
-        or any hashable objects of one type: coordinates, dates). Other options are those of `from_table`:
-        directed=False makes each edge undirected, dup_op="plus" adds the weights of duplicate edges.
+        """From pairs of vertices, or triples with a weight.
+
+        Parameters
+        ----------
+        edges
+            Vertices are integers from 0, or names (strings, or any hashable objects of one type: coordinates, dates).
+        directed : optional
+            False: each edge is undirected; None: True, with a warning if every edge is present in both directions.
+        options
+            Those of `from_table`, such as dup_op="plus", which adds the weights of duplicate edges.
 
         Raises
         ------
         InvalidValue
             For rows of different length or vertices of different types.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben", 2.0), ("Anna", "Ben", 3.5)], dup_op="plus")
+        >>> g.to_dataframe().values.tolist()
+        [['Anna', 'Ben', 5.5]]
         """
         if isinstance(edges, str | os.PathLike):
             raise TypeError(
@@ -155,11 +168,25 @@ class Graph(Methods, metaclass=methods.Named):
 
         Parameters
         ----------
+        table
+            Also any object with `__arrow_c_stream__`, such as a DuckDB relation.
+        source : str, optional
+            The name of the column of first vertices.
+        target : str, optional
+            The name of the column of second vertices.
+        weight : str, optional
+            The name of the column of weights; None: the graph has no weights.
         attributes : optional
             Columns of numbers that become attributes of the edges.
         directed : optional
             False: each row is an undirected edge; None: True, with a warning if every edge is present in
             both directions. Other options and exceptions are those of `bitblas.io.from_table`.
+
+        Examples
+        --------
+        >>> table = {"payer": ["Anna", "Ben"], "payee": ["Ben", "Cleo"], "sum": [20.0, 15.5]}
+        >>> Graph.from_table(table, "payer", "payee", "sum")
+        Graph(directed, 3 vertices, 2 edges, FP64, 'Anna', 'Ben', 'Cleo')
         """
         attributes = list(attributes)
         validation.check_options("from_table", options, _options())
@@ -206,10 +233,24 @@ class Graph(Methods, metaclass=methods.Named):
     def read(cls, source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
         """From a file, by its suffix: an edge list (.csv, .tsv, .txt), Matrix Market, .npz, .parquet, .bitblas.
 
-        For an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
-        dup_op="plus" (adds the weights of duplicate edges), weights=False, labels=True, base=1: see
-        `bitblas.io.read_edgelist`, and `bitblas.io.read` for other formats. directed=False: every edge is undirected;
-        None: as the file states, otherwise True, with a warning if every edge is present in both directions.
+        Parameters
+        ----------
+        source
+            A path, or an open file.
+        file_format : str, optional
+            In place of the suffix: "csv", "mtx", ..
+        options
+            directed=False: every edge is undirected; None: as the file states, otherwise True, with a warning if every
+            edge is present in both directions. For an edge list also columns=["payer", "payee", "sum"], dup_op="plus"
+            (adds the weights of duplicate edges), header=True or False (whether the first line names the columns),
+            delimiter=";", weights=False, labels=True, base=1: see `bitblas.io.read_edgelist`, and `bitblas.io.read` for
+            other formats.
+
+        Examples
+        --------
+        >>> import io
+        >>> Graph.read(io.StringIO("Anna,Ben\\nBen,Cleo\\n"), "csv").path("Anna", "Cleo")
+        ['Anna', 'Ben', 'Cleo']
         """
         return _io().read(source, file_format, **options)
 
@@ -284,7 +325,18 @@ class Graph(Methods, metaclass=methods.Named):
         return vertex if self.labels is None else self.labels[vertex]
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
-        """The names of the vertices to which a vertex has an edge."""
+        """The names of the vertices to which a vertex has an edge; those that have one to it: `g.reverse()`.
+
+        Raises
+        ------
+        InvalidValue
+            For an unknown vertex.
+
+        Examples
+        --------
+        >>> Graph.from_edges([("Anna", "Ben"), ("Anna", "Cleo")]).neighbors("Anna")
+        ['Ben', 'Cleo']
+        """
         from ..io.build import host_coo
 
         return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
@@ -322,6 +374,12 @@ class Graph(Methods, metaclass=methods.Named):
         ----------
         weighted : optional
             The sum of the weights.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
+        >>> g.degree()["Ben"], g.in_degree()["Ben"]
+        (2, 1)
         """
         return edges.degrees(self, out=True, into=True, weighted=weighted)
 
@@ -357,6 +415,12 @@ class Graph(Methods, metaclass=methods.Named):
         ------
         InvalidValue
             If target cannot be reached, and for an unknown vertex.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Ulm", "Rom", 11.0), ("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5)])
+        >>> g.path("Ulm", "Rom"), g.path("Ulm", "Rom", weighted=False)
+        (['Ulm', 'Bern', 'Rom'], ['Ulm', 'Rom'])
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
@@ -374,6 +438,13 @@ class Graph(Methods, metaclass=methods.Named):
         Notes
         -----
         Edges without the attribute are left out.
+
+        Examples
+        --------
+        >>> table = {"source": ["Ulm"], "target": ["Rom"], "hours": [11.0], "lanes": [4]}
+        >>> g = Graph.from_table(table, weight="hours", attributes=["lanes"])
+        >>> g.by("lanes").sssp("Ulm")["Rom"]
+        4
         """
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
@@ -410,7 +481,14 @@ class Graph(Methods, metaclass=methods.Named):
 
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
         """The subgraph induced by some vertices, in the given order. Names that the graph does not have are ignored, as
-        in NetworkX."""
+        in NetworkX.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
+        >>> g.subgraph(["Ben", "Anna"])
+        Graph(directed, 2 vertices, 1 edges, BOOL, 'Ben', 'Anna')
+        """
         of = list(dict.fromkeys(self.vertex(label) for label in labels if label in self))  # each once
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
@@ -441,14 +519,24 @@ class Graph(Methods, metaclass=methods.Named):
         return Graph._of_names(placed(self.matrix), labels, directed=self.directed, attributes=more)
 
     def to_undirected(self, dup_op: DupOp | None = None) -> Graph:
-        """The same graph with each edge in both directions. Of two different values the smaller is kept, or
-        dup_op ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex
-        that comes first. Sums and products of small integers are INT64.
+        """The same graph with each edge in both directions.
+
+        Parameters
+        ----------
+        dup_op : optional
+            Combines two different values ("plus", "max", "first", ..); its first operand is the edge from the vertex
+            that comes first. Sums and products of small integers are INT64. None: the smaller value is kept.
 
         Raises
         ------
         InvalidValue
             For a dup_op that is unknown or undefined for the values, and for a sum beyond 64 bits.
+
+        Examples
+        --------
+        >>> g = Graph.from_edges([("Anna", "Ben", 20.0), ("Ben", "Anna", 5.0)], directed=True)
+        >>> g.to_undirected("plus").to_dataframe().values.tolist()
+        [['Anna', 'Ben', 25.0]]
         """
         A, more = self.matrix, self.attributes
         # directed=False alone does not guarantee that each edge is present in both directions
@@ -510,11 +598,23 @@ class Graph(Methods, metaclass=methods.Named):
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Write a file of any format: see `bitblas.io.write`. Warns of names and attributes that it cannot store.
+        """Write a file of any format. Warns of names and attributes that it cannot store.
 
+        Parameters
+        ----------
+        target
+            A path, or an open file.
+        file_format : str, optional
+            In place of the suffix: "csv", "mtx", ..
+        options
+            Those of `bitblas.io.write`.
+
+        Notes
+        -----
         .npz, .parquet, .bitblas and (by symmetry) .mtx store whether the graph is directed. An edge list of an
         undirected graph has one line per direction, or one per edge with directed=False; read it with directed=False,
-        too."""
+        too.
+        """
         more = edges.writer_options(self, _io().file_formats.output_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 
@@ -546,14 +646,18 @@ class Graph(Methods, metaclass=methods.Named):
         return True
 
     def _repr_html_(self) -> str:
-        """The text of `repr`, and the first edges (an undirected one once)."""
+        """The text of `repr`, and the first edges (an undirected one once), with weights other than True."""
+        import bitblas as gb
+
         from .answers import SHOWN
 
         title, host = repr(self), self.matrix.device.to_host
         entries = zip(*(host(part).tolist() for part in self.matrix.ss.head(2 * SHOWN)))
         known = [row for row in entries if self._directed is not False or row[0] <= row[1]][:SHOWN]
         rows = [(str(self._name(i)), str(self._name(j)), str(value)) for i, j, value in known]
-        return html(title, [("source", "target", "weight"), *rows]) if rows else html(title)
+        columns = 2 if self.matrix.dtype == gb.dtypes.BOOL and all(value for *_, value in known) else 3
+        shown = [row[:columns] for row in (("source", "target", "weight"), *rows)]
+        return html(title, shown) if rows else html(title)
 
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]

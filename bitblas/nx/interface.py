@@ -7,6 +7,7 @@ import importlib
 import inspect
 import itertools
 import logging
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -68,6 +69,7 @@ class Backend:
             raise
         made.networkx_cache = getattr(G, "__networkx_cache__", None)
         if made.networkx_cache is not None:
+            _warn_of_cache()
             made.networkx_cache.setdefault("bitblas", 0)
         return made
 
@@ -108,6 +110,18 @@ class Backend:
         kept["bitblas"] = requested = kept.get("bitblas", 0) + 1
         least = tuning.count("nx.searches")
         return requested >= least or f"search {requested} of this graph: converting pays off from search {least} on"
+
+
+def _warn_of_cache() -> None:
+    """State once what NetworkX would state in twelve lines for each function: that conversions are cached."""
+    if "cache" not in nx.config.warnings_to_ignore:
+        nx.config.warnings_to_ignore.add("cache")
+        warnings.warn(
+            "bitblas: NetworkX caches the conversion of a graph until a method of the graph changes it. After "
+            'G[u][v]["weight"] = x call G.__networkx_cache__.clear(). Hint: '
+            'nx.config.warnings_to_ignore.add("cache"), or NETWORKX_WARNINGS_TO_IGNORE=cache, hides this warning',
+            stacklevel=2,
+        )
 
 
 def _cost(name: str, args: Args, kwargs: Attributes, nodes: int) -> str:

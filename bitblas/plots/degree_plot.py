@@ -10,7 +10,7 @@ from ..core import Matrix
 from ..graph import Graph
 from ..io import host_coo
 from .layouts import square_matrix
-from .style import new_figure, plain_axes, require_matplotlib, set_title, short, theme_of
+from .style import new_figure, plain_axes, require_matplotlib, set_title, short, theme_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,9 +20,24 @@ def degrees(A: Matrix | Graph, *, title: str | None = None, dark: bool = False) 
     """A matplotlib Figure of the degrees of a graph, given as a square Matrix or a Graph: for each degree, the number
     of vertices with at least as many edges, on logarithmic scales. A power law is a straight line.
 
-    A directed graph (a Matrix is one unless its pattern is symmetric) has a curve for edges out and one for edges in.
-    A self loop counts once in each. Vertices without edges are counted below the title. dark: whether for a dark page.
-    Raises TypeError (A is neither), DimensionMismatch (A not square), ImportError without matplotlib.
+    Parameters
+    ----------
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    TypeError
+        A is neither a Matrix nor a Graph.
+    DimensionMismatch
+        A is not square.
+    ImportError
+        Without matplotlib.
+
+    Notes
+    -----
+    A directed graph (a Matrix is one unless its pattern is symmetric) has a curve for edges out and one
+    for edges in. A self loop counts once in each. Vertices without edges are counted below the title.
     """
     theme = theme_of(dark)
     require_matplotlib()
@@ -50,5 +65,5 @@ def degrees(A: Matrix | Graph, *, title: str | None = None, dark: bool = False) 
     mean, none = len(rows) / max(n, 1), int(((out == 0) & (into == 0)).sum())
     most = int(max(out.max(initial=0), into.max(initial=0)))
     axes.set_xlabel(f"degree: {mean:.3g} on average, {most:,} at most; {none:,} of {n:,} vertices have none")
-    set_title(axes, title or A.name, theme)
+    set_title(axes, title_of(A, title), theme)
     return figure

@@ -46,10 +46,18 @@ def square_matrix(A: Matrix | Graph) -> tuple[Matrix, int, bool | None]:
 def positions(A: Matrix, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
     """Pivot MDS layout: a position for each vertex of an undirected graph, n x 2, that preserves distances.
 
-    It projects the distances to some vertices far from each other (pivots) onto their two principal directions:
-    Brandes, Pich: Eigensolver methods for progressive multidimensional scaling of large data. GD 2006. Vertices that
-    are not connected to the first pivot get NaN. Raises InvalidValue (pivots below 2), DimensionMismatch (A not
-    square).
+    Raises
+    ------
+    InvalidValue
+        `pivots` is below 2.
+    DimensionMismatch
+        A not square.
+
+    Notes
+    -----
+    It projects the distances to some vertices far from each other (pivots) onto their two principal
+    directions: Brandes, Pich: Eigensolver methods for progressive multidimensional scaling of large
+    data. GD 2006. Vertices that are not connected to the first pivot get NaN.
     """
     if pivots < 2:
         raise InvalidValue(f"pivots: expected 2 or more, got {pivots}")

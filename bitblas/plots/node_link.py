@@ -18,7 +18,7 @@ from . import density
 from .layouts import layout as positions_of
 from .layouts import square_matrix
 from .names import RING, Ends, Vertices, add_names, away_from_neighbours, ring_size
-from .style import Theme, new_figure, require_matplotlib, set_title, short, theme_of
+from .style import Theme, new_figure, require_matplotlib, set_title, short, theme_of, title_of
 from .vertex_values import (
     Numbers,
     Scale,
@@ -60,6 +60,48 @@ def graph(
 ) -> Figure:
     """A matplotlib Figure of a graph, given as a Matrix or a Graph: its edges, colored by a value of each vertex.
 
+    Parameters
+    ----------
+    values : optional
+        A Vector, Values, an array of n numbers, or a mapping from vertices to numbers, such as distances or ranks;
+        None: one color.
+    places : optional
+        n x 2, NaN for vertices that are not drawn; None: `layout`, as the argument says.
+    title : optional
+        None: the name that a Matrix was given.
+    label : optional
+        The name of the values.
+    classes : optional
+        True: values are class labels, such as communities: each class has one of twenty colors, the
+        largest classes have different ones, and edges between classes are gray; False: values are
+        numbers on a scale; None: as `Values.classes` states, otherwise False.
+    sizes : optional
+        Numbers of 0 or more, as `values`: the area of a vertex is in proportion. `size_label` names them.
+    names : optional
+        How many vertices have their name, the largest or those with most edges first; None: all of a
+        graph with up to 60 vertices, 14 of a larger one whose vertices have names.
+    layout : optional
+        "stress", "forces", "spring", "spectral", or "auto": see docs/plots.md.
+    scale : optional
+        "linear", "log", or "auto": logarithmic for positive values of very different size; around 0 for
+        values on both sides of it.
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    DimensionMismatch
+        A not square, arrays of another length.
+    InvalidValue
+        Unknown vertices, values that are not real numbers, sizes below 0, a layout or scale that does
+        not exist.
+    TypeError
+        A is neither a Matrix nor a Graph.
+    ImportError
+        Without matplotlib.
+
+    Notes
+    -----
     Up to 1500 vertices and 6000 edges, vertices are circles. Vertices and edges share one color scale; an edge has the
     mean of its ends. Edges of a directed graph have arrowheads, if there are not more than 1500 (a Graph states its
     direction; a Matrix is directed unless its pattern is symmetric); a self loop is a ring at its vertex. Vertices
@@ -68,19 +110,6 @@ def graph(
     A larger graph is a picture of density: the opacity of a pixel is the rank of the density of edges in it, its color
     the mean value. Long edges, and edges between classes, are fainter. Of more than 400,000 edges a sample is drawn,
     which the line below the picture states. The same graph gives the same picture.
-
-    values: a Vector, Values, an array of n numbers, or a mapping from vertices to numbers, such as distances or ranks;
-    None: one color. places: n x 2, NaN for vertices that are not drawn; None: `layout`, as the argument says. label:
-    the name of the values. classes: True: values are class labels, such as communities: each class has one of twenty
-    colors, the largest classes have different ones, and edges between classes are gray; False: values are numbers on a
-    scale; None: as `Values.classes` states, otherwise False. sizes: numbers of 0 or more, as `values`: the area of a
-    vertex is in proportion. names: how many vertices have their name, the largest or those with most edges first; None:
-    all of a graph with up to 60 vertices, 14 of a larger one whose vertices have names. scale: "linear", "log", or
-    "auto": logarithmic for positive values of very different size; around 0 for values on both sides of it. dark:
-    whether for a dark page.
-
-    Raises DimensionMismatch (A not square, arrays of another length), InvalidValue (unknown vertices, values that are
-    not real numbers, sizes below 0, a layout or scale that does not exist), TypeError, ImportError without matplotlib.
     """
     theme = theme_of(dark)
     require_matplotlib()
@@ -129,7 +158,7 @@ def graph(
         drawing.large(figure, axes, shown, colors, areas if sized is not None else None)
     if not small or len(edges.low) == 0:
         axes.autoscale_view()
-    set_title(axes, title or A.name, theme)
+    set_title(axes, title_of(A, title), theme)
     if n:
         order = _importance(sized or (None if classes else shown), edges, n)
         given = whole is not None and whole.labels is not None

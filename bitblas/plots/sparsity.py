@@ -12,7 +12,7 @@ from ..exceptions import InvalidValue
 from ..formats import TILES, format_of
 from ..formats.b2sr.cost import DEFAULT_TILE
 from ..io import host_coo
-from .style import Theme, integers, new_figure, plain_axes, require_matplotlib, set_title, short, theme_of
+from .style import Theme, integers, new_figure, plain_axes, require_matplotlib, set_title, short, theme_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,10 +29,27 @@ def spy(
 ) -> Figure:
     """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
 
-    tile: the edge of the tiles; None: that of the stored format, or 8. bins: squares along the longer side. dark:
-    whether for a dark page. Positions without entries keep the color of the paper. Time and memory are those of sorting
-    the entries. Raises TypeError (A is not a Matrix), InvalidValue for other tiles or bins; ImportError without
-    matplotlib.
+    Parameters
+    ----------
+    tile : optional
+        The edge of the tiles; None: that of the stored format, or 8.
+    bins : optional
+        Squares along the longer side.
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    TypeError
+        A is not a Matrix.
+    InvalidValue
+        For other tiles or bins.
+    ImportError
+        Without matplotlib.
+
+    Notes
+    -----
+    Positions without entries keep the color of the paper. Time and memory are those of sorting the entries.
     """
     theme = theme_of(dark)
     require_matplotlib()
@@ -52,7 +69,7 @@ def spy(
     shape = (A.nrows, A.ncols)
     counts, extent = binned(rows, cols, np.ones(len(rows)), shape, bins)
     _map(figure, whole, counts, extent, theme, "entries per square" if counts.max(initial=0) > 1 else None)
-    set_title(whole, title or A.name, theme)
+    set_title(whole, title_of(A, title), theme)
     whole.set_xlabel(f"{A.nrows:,} x {A.ncols:,}, {A.nvals:,} entries, stored as {A.format}", color=theme.ink)
 
     if max(shape) <= GRID:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
+
+    from ..core import Matrix
 
 SUFFIXES = ("png", "svg", "pdf")
 SEQUENTIAL, DIVERGING = "viridis", "coolwarm"
@@ -67,6 +70,11 @@ def new_figure(theme: Theme, width: float, height: float) -> Figure:
 def require_matplotlib() -> None:
     """ImportError without matplotlib, before the work begins."""
     _picture()
+
+
+def title_of(A: Matrix, title: str | None) -> str:
+    """The title of a picture of A: `title`, otherwise the name that A was given; a generated one (M_0) is left out."""
+    return title or ("" if re.fullmatch(r"M_\d+", A.name) else A.name)
 
 
 def set_title(axes: Axes, text: str, theme: Theme, size: float = 13) -> None:

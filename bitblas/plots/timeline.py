@@ -19,8 +19,19 @@ def trace(t: Trace, *, title: str | None = None, dark: bool = False) -> Figure:
     """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, sorted by descending total time,
     and a bar for each of its runs. Time between bars is spent outside of kernels: Python, NumPy, CuPy, waiting.
 
-    dark: whether for a dark page. Raises TypeError (t is not a Trace), InvalidValue if no kernel with a time was
-    traced, ImportError without matplotlib.
+    Parameters
+    ----------
+    dark : optional
+        Whether for a dark page.
+
+    Raises
+    ------
+    TypeError
+        t is not a Trace.
+    InvalidValue
+        If no kernel with a time was traced.
+    ImportError
+        Without matplotlib.
     """
     theme = theme_of(dark)
     require_matplotlib()

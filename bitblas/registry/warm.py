@@ -6,8 +6,8 @@ types are added.
 
 `python -m bitblas.registry.warm FOLDER PROGRAM..` builds the object files that a package ships
 (device/object_files.py), as the build of a wheel does: it runs the programs with an empty cache, and compiles every
-kernel that they use on the CPU for every processor of `native.SHIPPED`; with `--host`, only for this one, and without
-the usual statements, which takes a fraction of the time.
+kernel that they use on the CPU for every processor of `native.SHIPPED`; with `--host`, only those of the user programs,
+and only for this processor, which takes a small fraction of the time.
 """
 
 from __future__ import annotations
@@ -378,7 +378,7 @@ def build(
     folder: Path, files: Sequence[str], processes: int | None = None, *, host_only: bool = False
 ) -> Iterator[str]:
     """Write the object files, and yield lines about the progress. RuntimeError if a program fails. host_only: for the
-    processor of this machine only, and without the usual statements; none if no shipped target fits it."""
+    processor of this machine only, and the kernels of `files` only; none if no shipped target fits it."""
     begin, kernels, used = time.monotonic(), 0, dict[str, set[str]]()
     level = native.best(native.host())
     if host_only and level is None:
@@ -388,7 +388,7 @@ def build(
         os.environ.update(NUMBA_CPU_NAME=native.SHIPPED[level].cpu, NUMBA_CPU_FEATURES="")
     targets = [name for name in native.SHIPPED if not host_only or name == level]
     also = tuple(name for name in targets if name != level)
-    names = tasks(files, plain=not host_only)
+    names = list(files) if host_only else tasks(files, plain=True)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["BITBLAS_CACHE"] = cache
         jit.cache_dir.cache_clear()
