@@ -143,6 +143,11 @@ TABLE: dict[str, Threshold] = {
         " .16, .14, .13; rmat14 the same",
     ),
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
+    "push_cost.multivector.round": Threshold(
+        6,
+        "entries of the matrix per entry of the frontier's rows",
+        "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
+    ),
     "push_cost.round.entry": Threshold(
         16,
         "entries of the matrix per entry of the frontier's rows",

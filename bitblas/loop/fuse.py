@@ -22,6 +22,7 @@ from .ir import (
     Exchange,
     Gather,
     Masked,
+    MultivectorProduct,
     Product,
     Reduce,
     Scal,
@@ -240,6 +241,7 @@ class FusedElementwise:
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
     local: frozenset[int] = frozenset()  # vectors used only in this kernel
+    listed: frozenset[Vec] = frozenset()  # multivectors whose worklists are valid before and after it
 
 
 @dataclass(eq=False)
@@ -443,7 +445,8 @@ class _Fusion:
         return x
 
     def _flush(self) -> None:
-        self.items.extend(FusedElementwise(found) for found in group_statements(self.waiting))
+        listed = frozenset(x for x, product in self.fresh.items() if isinstance(product, MultivectorProduct))
+        self.items.extend(FusedElementwise(found, listed=listed) for found in group_statements(self.waiting))
         self.waiting.clear()
 
     def _invalidate(self, s: Statement) -> None:
@@ -484,7 +487,9 @@ class _Fusion:
             self._invalidate(self.waiting[-1])
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
-        before = statements_at_entries(self.waiting, product.u, target, s.mask)
+        before = list[Statement]()
+        if not isinstance(product, MultivectorProduct):  # whose element-wise kernels run on its list
+            before = statements_at_entries(self.waiting, product.u, target, s.mask)
         if before:
             del self.waiting[-len(before) :]
         self._flush()

@@ -40,8 +40,9 @@ from ..fuse import (
     size_of,
     statement_texts,
 )
-from ..ir import NO_LIMIT, Masked, Product, Reduce, Scal, Vec
+from ..ir import NO_LIMIT, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
+from .multivectors import multivector_advance
 from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
 from .small_rounds import small_rounds
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
@@ -165,14 +166,19 @@ class Build:
             if isinstance(item, (Advance, CompactFrontier)):
                 vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
-                self.buffers[vec].list_units(layout.units, segments)
+                units = layout.units
+                if isinstance(item.product, MultivectorProduct):
+                    units = item.product.lines.words
+                self.buffers[vec].list_units(units, segments)
                 if isinstance(item, Advance):
-                    self.buffers[item.product.u].list_units(layout.units, segments)
+                    self.buffers[item.product.u].list_units(units, segments)
 
     def rows_of(self, product: Product) -> tuple[Layout, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
+        if isinstance(product, MultivectorProduct):
+            return structure.rows(transposed=not product.transpose), 0
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
 
@@ -206,7 +212,8 @@ class Build:
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             else:
-                launches.append(self.elementwise(item, k))
+                known = {x: made[x] if x in made else self._state(x, k, advanced) + 1 for x in item.listed}
+                launches.append(self.elementwise(item, k, known))
             if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
@@ -248,8 +255,13 @@ class Build:
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
-    def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
-        """The arrays for the parameters of generated text, in their current buffers."""
+    def resolve(
+        self,
+        parameters: tuple[Parameter, ...],
+        slot: Array | None = None,
+        lists: Mapping[Vec, int] = MappingProxyType({}),
+    ) -> tuple[Argument, ...]:
+        """The arrays for the parameters of generated text, in their current buffers. lists: states of worklists."""
         xp, found = self.device.xp, list[Argument]()
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
@@ -262,6 +274,9 @@ class Build:
             elif kind == "slot":
                 assert slot is not None
                 found.append(slot)
+            elif kind in ("list", "list_state"):
+                x = by_number[number]
+                found.append(x.at(x.lists) if kind == "list" else self.number(lists[x.vec]))
             elif kind == "size":
                 found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
@@ -272,12 +287,17 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
-    def elementwise(self, item: FusedElementwise, k: int, *, once: bool = False) -> Launch:
-        variant, parameters = fused_variant(item.statements, self.iso, item.counted, self.full, item.local)
+    def elementwise(
+        self, item: FusedElementwise, k: int, lists: Mapping[Vec, int] = MappingProxyType({}), *, once: bool = False
+    ) -> Launch:
+        """lists: the states of multivectors whose words are listed."""
+        variant, parameters = fused_variant(
+            item.statements, self.iso, item.counted, self.full, item.local, frozenset(lists)
+        )
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self.head(k)
-        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot, lists))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
@@ -289,6 +309,8 @@ class Build:
     def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
+        if isinstance(product, MultivectorProduct):
+            return multivector_advance(self, item, product, k, compacted, self._state(item.target, k, advanced))
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
