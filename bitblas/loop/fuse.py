@@ -27,6 +27,7 @@ from .ir import (
     Reduce,
     Scal,
     Scatter,
+    Stacked,
     Statement,
     Value,
     Vec,
@@ -265,6 +266,8 @@ class Advance:
     before: tuple[Statement, ...]
     also: bool  # the mask's vector receives the entries of u in `before`
     text: str
+    by_mask: bool = False  # of a multivector: at the places of its mask, which are listed
+    listed: frozenset[Vec] = frozenset()  # as in FusedElementwise
 
 
 @dataclass(eq=False)
@@ -298,7 +301,17 @@ class Between:
     statements: list[Statement]
 
 
-Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between
+@dataclass(eq=False)
+class OnStack:
+    """A frontier pushed on a stack or popped from it."""
+
+    kind: ClassVar[str] = "stack"
+    statement: Statement
+    value: Stacked
+    listed: frozenset[Vec] = frozenset()
+
+
+Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | OnStack
 
 
 @dataclass(frozen=True)
@@ -344,7 +357,7 @@ def fuse(
     """
     how = _Advances(is_advance, is_direct, lists)
     left = _Fusion(how, body, condition, {}).fresh
-    kept = {x: p for x, p in left.items() if x in body.vectors}
+    kept = {x: p for x, p in left.items() if x in body.vectors and isinstance(p, Product)}
     rounds = _Fusion(how, body, condition, dict(kept))
     if any(rounds.fresh.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
@@ -384,6 +397,8 @@ def _touched(item: Item) -> set[Vec | Scal]:
         return {x for s in item.statements for x in s.named}
     if isinstance(item, CompactFrontier):
         return {item.vec}
+    if isinstance(item, OnStack):
+        return {x for x in (item.value.u, item.statement.target) if isinstance(x, Vec)}
     if isinstance(item, Inner):
         return {item.condition} if isinstance(item.condition, Vec) else set()
     before = item.before if isinstance(item, Advance) else ()
@@ -403,7 +418,7 @@ class _Fusion:
         how: _Advances,
         body: Body,
         condition: Vec | Scal | None,
-        fresh: dict[Vec, Product],
+        fresh: dict[Vec, Product | Stacked],
         *,
         pulls: bool = False,
     ) -> None:
@@ -425,12 +440,19 @@ class _Fusion:
     def _add(self, s: Statement | Block) -> None:
         if isinstance(s, Block):
             self._flush()
+            for inside in flat((s,)):
+                self._invalidate(inside)
             self.items.append(inner := _inner(s, tuple(self.vectors), self.how))
             self.vectors = list(inner.round.vectors)
         elif isinstance(s.value, Exchange):
             self._exchange(s, s.value)
         elif isinstance(s.value, Product):
             self._product(s, s.value)
+        elif isinstance(s.value, Stacked):
+            self._flush()
+            self.items.append(OnStack(s, s.value, self._listed()))
+            if isinstance(s.target, Vec):
+                self.fresh[s.target] = s.value
         else:
             if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
                 t = self._vector(s.target.size, s.target.dtype)
@@ -445,9 +467,13 @@ class _Fusion:
         return x
 
     def _flush(self) -> None:
-        listed = frozenset(x for x, product in self.fresh.items() if isinstance(product, MultivectorProduct))
+        listed = self._listed()
         self.items.extend(FusedElementwise(found, listed=listed) for found in group_statements(self.waiting))
         self.waiting.clear()
+
+    def _listed(self) -> frozenset[Vec]:
+        """The multivectors whose worklists are valid."""
+        return frozenset(x for x, made in self.fresh.items() if isinstance(made, (MultivectorProduct, Stacked)))
 
     def _invalidate(self, s: Statement) -> None:
         """A worklist stays valid as long as entries are only removed."""
@@ -493,13 +519,15 @@ class _Fusion:
         if before:
             del self.waiting[-len(before) :]
         self._flush()
-        known = self.fresh.get(product.u)
-        if known is None or not same_rows(known, product):
+        known, mask = self.fresh.get(product.u), s.mask
+        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
+        by_mask = isinstance(product, MultivectorProduct) and opens
+        if not by_mask and not (isinstance(known, Product) and same_rows(known, product)):
             self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist
         self.advances[product.u] = product
         also = s.mask is not None and any(b.target == s.mask.vec for b in before)
-        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text))
+        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text, by_mask, self._listed()))
         self.fresh[target] = product
         for b in before:
             self._invalidate(b)
@@ -559,4 +587,6 @@ def statement_texts(item: Item) -> tuple[str, ...]:
         return tuple(s.text for s in item.statements)
     if isinstance(item, Advance):
         return (*(s.text for s in item.before), item.text)
+    if isinstance(item, OnStack):
+        return (item.statement.text,)
     return (item.text,) if isinstance(item, Pull) else ()

@@ -82,7 +82,8 @@ def _searched(A, sources, gb, rounds, dtype):
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
     # Q[s, sources[s]] = true
-    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
+    at = list(range(k)), sources
+    loop.state["while_"] << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
     loop.run()
     return loop
 

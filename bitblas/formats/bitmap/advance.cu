@@ -150,3 +150,106 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   flush_stage(stage, entries, work, t.list, nullptr, t.state);
 }
 #endif  // KERNEL_advance
+
+#ifdef KERNEL_sum_words
+// Sums of a product at the places of a multivector, along the rows of its words. Each place gets a thread, which takes the
+// sum in the order of the row's entries.
+// FINDS 0: the places are those of t, whose bits an advance has set. 1: those of a mask; t becomes a frontier of the places
+// that have a product. Its bits are zero before; `old`, the frontier of the previous round, is cleared for the next round.
+#include "formats/bitmap/lines.cuh"
+#include "formats/csr/columns.cuh"
+typedef AnyColumn<PACKED, COL_T> AllColumns;
+#define AHEAD 4  // entries that a thread loads before it uses the first
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    sum_words(i64 n, WordsOf words, Control control, ListView where, NextList t, sums_t* values, NextList old,
+              CsrView<PTR_T, AllColumns> rows, Values a, LinesView x) {
+  await_previous();
+  const i64 begun = control.rounds[0];
+  const u64 length = where.state[LIST_LENGTH], dense = where.state[DENSE];
+#if FINDS
+  const u64 old_length = old.state[LIST_LENGTH], old_dense = old.state[DENSE];
+#else
+  const u64 old_length = 0, old_dense = 0;
+#endif
+  const bool runs = control.runs();
+  if (!runs_with(runs, length, dense, old_length, old_dense)) return;
+  const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
+#if FINDS
+  if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
+  __shared__ Stage stage;
+  begin_stage(stage);
+  u32 entries = 0;
+  u64 work = 0;
+  const u64 cleared = old_dense ? (u64)n : old_length;
+  for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32) old.bits[old_dense ? k : old.list[k]] = 0;
+#else
+  (void)begun, (void)old;
+#endif
+  const AllColumns columns = rows.columns();
+  const u64 count = dense ? (u64)n : length;
+  u64 share = (count + warps - 1) / warps;  // words that a warp takes at a time
+  share = share < 32 ? share : 32;
+  for (u64 first = warp * share; first < count; first += warps * share) {
+    const u64 mine = first + WARP_LANE;
+    const bool some_word = WARP_LANE < share && mine < count;
+    const u32 word = some_word ? dense ? (u32)mine : where.list[mine] : 0;
+    const u64 places = some_word ? where.bits[word] : 0;
+    const u32 before = group_sum_below<32>(__popcll(places));
+    const u32 total = __shfl_sync(ALL_LANES, before + __popcll(places), 31);
+    for (u32 done = 0; done < total; done += 32) {
+      const u32 number = done + WARP_LANE;
+      int owner = 0;  // last lane with at most that many places before its own
+#pragma unroll
+      for (int d = 16; d; d >>= 1)
+        if (__shfl_sync(ALL_LANES, before, owner + d) <= number) owner += d;
+      const u64 bits = __shfl_sync(ALL_LANES, places, owner);
+      const u32 at = __shfl_sync(ALL_LANES, word, owner), first_of = __shfl_sync(ALL_LANES, before, owner);
+      const bool inside = number < total;
+      const int place = inside ? place_of_bit(bits, number - first_of) : 0, b = place % BITS;
+      const i64 row = words.row(at, place / BITS), w = words.of_line(at);
+      i64 e = inside ? (i64)rows.ptr[row] : 0;
+      const i64 stop = inside ? (i64)rows.ptr[row + 1] : 0;
+      Z_T sum = Z_T();
+      bool some = false;
+      for (; e < stop && !is_final(some, sum); e += AHEAD) {
+        i64 k[AHEAD];
+        bool has[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i)
+          has[i] = ((u64)x.bits[k[i] * words.per_line + w] >> b & 1) && e + i < stop;
+#if KIND == VALUES
+        U_T v[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) v[i] = has[i] ? x.at((k[i] * words.per_line + w) * BITS + b) : U_T();
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i)
+          join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], row, k[i], w * BITS + b) : Z_T());
+#else
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) some = some || has[i];
+        if (some) break;
+#endif
+      }
+#if KIND == VALUES
+      if (some) values[(i64)at * 64 + place] = sum;
+#else
+      (void)values, (void)a, (void)sum;
+#endif
+#if FINDS
+      const bool news = some && atomicOr(t.bits + at, 1ull << place) == 0;
+      entries += some;
+      if (news) work += words.work(rows.ptr, at);
+      append_staged(stage, news, at, t.list, t.state + LIST_LENGTH);
+#endif
+    }
+  }
+#if FINDS
+  flush_stage(stage, entries, work, t.list, nullptr, t.state);
+#else
+  (void)t;
+#endif
+}
+#endif  // KERNEL_sum_words

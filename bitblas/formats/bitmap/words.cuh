@@ -16,6 +16,18 @@ struct NextList {
   u64* state;
 };
 
+// Position of the set bit that has `number` set bits below it.
+__device__ __forceinline__ int place_of_bit(u64 bits, u32 number) {
+  int place = 0;
+#pragma unroll
+  for (int d = 32; d; d >>= 1) {
+    const u32 below = __popcll(bits & ((1ull << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
 // The words of `lines` lines: of BITS bits each (per_line 1), or of several words. last: the valid positions of the last
 // word of a line.
 struct WordsOf {

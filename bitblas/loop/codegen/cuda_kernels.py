@@ -255,8 +255,8 @@ def fused_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of these statements, and its parameters. full: vectors that have an entry everywhere. local: vectors
     without memory. listed: multivectors whose nonempty words are listed; with one of them as the only guard, the kernel
-    visits these words only. counted: the loop condition, which is written to the state ("slot",): the number of entries of this
-    vector, or the value of this scalar."""
+    visits these words only. counted: the loop condition, which is written to the state ("slot",): the number of entries
+    of this vector, or the value of this scalar."""
     kernel = CudaKernel(iso, full, local, *lazy_and_flagged(statements, iso, local))
     vectors, scalars = vectors_of(statements), scalars_of(statements)
     modified = {s.written for s in statements if s.written is not None}

@@ -22,6 +22,7 @@ from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
+from ...store import words
 from ...typing import Array
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
@@ -35,6 +36,7 @@ from ..fuse import (
     Inner,
     Item,
     Line,
+    OnStack,
     Pull,
     Round,
     size_of,
@@ -45,6 +47,7 @@ from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .multivectors import multivector_advance
 from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
 from .small_rounds import small_rounds
+from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
 if TYPE_CHECKING:
@@ -92,9 +95,11 @@ class Build:
             }
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
+            self.stacks = Stacks(self, plan)
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
+            self.stacks = around.stacks
             self.missing_transposes = around.missing_transposes
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
@@ -163,6 +168,8 @@ class Build:
 
     def _list_frontiers(self) -> None:
         for item in self.round.items:
+            if isinstance(item, OnStack) and isinstance(item.statement.target, Vec):
+                self.buffers[item.statement.target].list_units(words(item.statement.target.size), 0)
             if isinstance(item, (Advance, CompactFrontier)):
                 vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
@@ -182,6 +189,10 @@ class Build:
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
 
+    def is_multivector(self, x: Vec) -> bool:
+        """Whether advances of the round write a multivector."""
+        return any(isinstance(s.product, MultivectorProduct) and s.target == x for s in self.advances)
+
     def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
         return layout.format.kernels["advance"].longest(tuning.count("loop.segment_entries"))
@@ -192,6 +203,7 @@ class Build:
         launches, advanced = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
+            known = {x: self._list_state(x, k, made, advanced) for x in getattr(item, "listed", ())}
             if isinstance(item, CompactFrontier):
                 state = self.compactions[k, number]
                 if not item.late:
@@ -202,7 +214,7 @@ class Build:
                     continue
                 launches.append(launch)
             elif isinstance(item, Advance):
-                launches.append(self._advance(item, k, made.get(item.product.u), advanced))
+                launches += self._advance(item, k, made.get(item.product.u), advanced, known)
                 advanced[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
@@ -211,8 +223,9 @@ class Build:
                 launches.append(self._inner(item, self.head(k)))
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
+            elif isinstance(item, OnStack):
+                launches += self.stacks.launches(self, item, k, known)
             else:
-                known = {x: made[x] if x in made else self._state(x, k, advanced) + 1 for x in item.listed}
                 launches.append(self.elementwise(item, k, known))
             if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
@@ -220,11 +233,13 @@ class Build:
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (FusedElementwise, Pull, Inner, Between))
+        assert isinstance(item, (FusedElementwise, Pull, Inner, Between, OnStack))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        if isinstance(item, Between):
-            launch: Launch = ExchangeLaunch(self, item)
+        if isinstance(item, OnStack):
+            launch: Launch = self.stacks.once(self, item, where)
+        elif isinstance(item, Between):
+            launch = ExchangeLaunch(self, item)
         else:
             launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.elementwise(item, -1, once=True)
         self.lines.append(Line(where, statement_texts(item), self.launched))
@@ -252,6 +267,12 @@ class Build:
         """The first state of a vector's buffers in copy k of a round, after `advanced` advances."""
         return self.first[x] + k * self.advances_of[x] + advanced[x]
 
+    def _list_state(self, x: Vec, k: int, made: Mapping[Vec, int], advanced: Mapping[Vec, int]) -> Array:
+        """The state of the worklist of a multivector."""
+        if x in self.stacks.popped and x not in made:
+            return self.stacks.popped[x]
+        return self.number(made[x] if x in made else self._state(x, k, advanced) + 1)
+
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
@@ -259,7 +280,7 @@ class Build:
         self,
         parameters: tuple[Parameter, ...],
         slot: Array | None = None,
-        lists: Mapping[Vec, int] = MappingProxyType({}),
+        lists: Mapping[Vec, Array] = MappingProxyType({}),
     ) -> tuple[Argument, ...]:
         """The arrays for the parameters of generated text, in their current buffers. lists: states of worklists."""
         xp, found = self.device.xp, list[Argument]()
@@ -276,7 +297,7 @@ class Build:
                 found.append(slot)
             elif kind in ("list", "list_state"):
                 x = by_number[number]
-                found.append(x.at(x.lists) if kind == "list" else self.number(lists[x.vec]))
+                found.append(x.at(x.lists) if kind == "list" else lists[x.vec])
             elif kind == "size":
                 found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
@@ -288,7 +309,7 @@ class Build:
         return tuple(found)
 
     def elementwise(
-        self, item: FusedElementwise, k: int, lists: Mapping[Vec, int] = MappingProxyType({}), *, once: bool = False
+        self, item: FusedElementwise, k: int, lists: Mapping[Vec, Array] = MappingProxyType({}), *, once: bool = False
     ) -> Launch:
         """lists: the states of multivectors whose words are listed."""
         variant, parameters = fused_variant(
@@ -306,11 +327,22 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
+    def _advance(
+        self,
+        item: Advance,
+        k: int,
+        compacted: int | None,
+        advanced: Mapping[Vec, int],
+        lists: Mapping[Vec, Array],
+    ) -> list[Launch]:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         if isinstance(product, MultivectorProduct):
-            return multivector_advance(self, item, product, k, compacted, self._state(item.target, k, advanced))
+            first = self._state(item.target, k, advanced)
+            u_state = None
+            if not item.by_mask:
+                u_state = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
+            return multivector_advance(self, item, product, k, u_state, first, lists)
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
@@ -337,7 +369,7 @@ class Build:
         if kernel.kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return self.launcher(variant, self.grid(layout.units * kernel.lanes), args)
+        return [self.launcher(variant, self.grid(layout.units * kernel.lanes), args)]
 
     def values_of(self, u: Frontier, kernel: AdvanceKernel) -> Values:
         """The values of a frontier, as a kernel reads them."""

@@ -80,7 +80,13 @@ class CapturedProgram:
         self.initial: dict[int, tuple[Array, int]] = {}
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
-        before: list[Launch] = [*self.enter, *build.begin, *self.patches.launches, *first_launches(build)]
+        before: list[Launch] = [
+            *self.enter,
+            *build.stacks.reset,
+            *build.begin,
+            *self.patches.launches,
+            *first_launches(build),
+        ]
         self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:

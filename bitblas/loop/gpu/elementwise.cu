@@ -13,11 +13,7 @@
 #define SPARSE 4  // bits of a half word up to which each lane processes those of its own
 
 // ---- Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
-// faults: [0] 1 + twice the number of the statement, plus one if an index is missing; [1] the index. ----
-
-__device__ __forceinline__ void report_fault(i64* faults, i64 what, i64 index) {
-  if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;
-}
+// faults: as in report_fault. ----
 
 __device__ __forceinline__ void report_missing(bool missing, i64* faults, i64 statement) {
   if (missing) report_fault(faults, 2 * statement + 2, 0);
@@ -96,20 +92,6 @@ template <class Get, class Store> __device__ __forceinline__ void fill_half(u32 
     for (int i = 0; i < MANY; ++i)
       if (on[i]) store(p[i], x[i]);
   }
-}
-
-// Whether this block is the last one to finish: it then sees what the others have written.
-__device__ __forceinline__ bool is_last(u32* ticket) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-    if (last) *ticket = 0;
-  }
-  __syncthreads();
-  __threadfence();
-  return last;
 }
 
 // The positions of the half words `here` at which get(p) holds.

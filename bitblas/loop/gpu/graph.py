@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semirings.cached import cached_property
+from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
 from ...device import address, cubins, jit
@@ -229,7 +230,15 @@ class NestedLoopLaunch(NestedLaunch):
     def _copies_back(self, x: Vec) -> list[Launch]:
         """Copy a vector from the buffer in which the last round left it to the first one."""
         build, launches = self.build, []
-        for arrays in (build.buffers[x].bits, build.buffers[x].values):
+        bits, values = build.buffers[x].bits, build.buffers[x].values
+        if values and x.dtype is not BOOL and build.is_multivector(x):  # only at entries
+            n = np.int64(len(bits[0]))
+            kind = np.dtype(f"u{values[0].itemsize}")
+            args = n, n, build.rounds, np.int64(self.rotating[x]), *bits, *(a.view(kind) for a in values)
+            variant = Variant("loop/gpu/unrotate_entries", (("V", lookup_dtype(kind)),), (("LANES", 1),))
+            launches.append(build.launcher(variant, build.grid(int(n)), args))
+            values = []
+        for arrays in (bits, values):
             if arrays:
                 words = [a.view(np.uint32) for a in arrays]
                 n = np.int64(len(words[0]))

@@ -1,11 +1,13 @@
 """Advances of multivectors in the rounds of a GPU loop: a round costs the words that have entries, not all rows.
 
-A frontier lists the 64-bit words of its bitmap that have entries (formats/bitmap/advance.cu). Each advance lists those of
-the next one, and the element-wise kernels that do nothing elsewhere follow the list too (elementwise.cu).
+A frontier lists the 64-bit words of its bitmap that have entries (formats/bitmap/advance.cu). Each advance lists those
+of the next one, and the element-wise kernels that do nothing elsewhere follow the list too (elementwise.cu).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,29 +18,39 @@ from ... import tuning
 from ...formats.csr.layout import Rows
 from ...formats.schedule import hubs_of
 from ...kernels.variant import Variant
-from ...operations.multivector import walks_lines, words_of
-from ...operations.operands import dummy
+from ...operations.multivector import as_sums, plan_lines, prepare, read_lines, variant_of, walks_lines, words_of
+from ...operations.operands import dummy, nothing
+from ...operations.variants import WHOLE
 from ...plan.direction import multivector_round_limit
-from ...plan.product import WORDS, power_of_two
+from ...plan.product import VALUES, WORDS, power_of_two
+from ...store import VectorStore
 from .. import analysis
-from ..buffers import BUFFERS, Argument, Launch
+from ..buffers import BUFFERS, Argument, Frontier, Launch
 from ..fuse import Advance
-from ..ir import IsoValues, MultivectorProduct
+from ..ir import IsoValues, MultivectorProduct, Vec
 
 if TYPE_CHECKING:
     from ...device import Device
+    from ...typing import Array
     from .build import Build
 
 
-def may_advance(product: MultivectorProduct, iso: IsoValues) -> bool:
-    """Whether an advance computes a product: presence only, by a square matrix whose rows are read as they are stored.
-    Lists have word numbers of 32 bits."""
+def may_advance(product: MultivectorProduct, iso: IsoValues, *, masked: bool) -> bool:
+    """Whether advances compute a product, by a square matrix whose rows are read as they are stored: presence only, or
+    values under a mask, if no row is so long that it must be cut. Lists have word numbers of 32 bits."""
     values = analysis.planned_operand(product, iso)
     if product.inner != product.lines or product.lines.words >= 1 << 32:
         return False
     if walks_lines(analysis.lines_product(product, values).key):
         return False
-    return analysis.product_kind(product, iso)[0] == WORDS
+    if analysis.product_kind(product, iso)[0] == WORDS:
+        return True
+    rows = product.matrix.structure.rows(transposed=product.transpose)
+    return (
+        masked
+        and product.semiring.return_type is not BOOL
+        and hubs_of(rows, tuning.count("multivector.long_row")) is None
+    )
 
 
 def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
@@ -50,16 +62,45 @@ def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
 
 
 def multivector_advance(
-    build: Build, item: Advance, product: MultivectorProduct, k: int, compacted: int | None, first: int
+    build: Build,
+    item: Advance,
+    product: MultivectorProduct,
+    k: int,
+    u_state: Array | None,
+    first: int,
+    lists: Mapping[Vec, Array],
+) -> list[Launch]:
+    """The launches of an advance in copy k of a round. u_state: the state of the worklist of its operand, if it pushes.
+    first: the first state of the target's buffers. lists: the states of valid worklists."""
+    u, t, lines = build.buffers[product.u], build.buffers[item.target], product.lines
+    written = t.at(t.bits, 1), t.at(t.lists, 1), build.number(first + 2)
+    cleared = t.at(t.bits, 2), t.at(t.lists, 2), build.number(first)
+    last = np.uint64((1 << (lines.width - 64 * (words_of(lines) - 1))) - 1)
+    shape = np.int64(lines.words), np.int64(lines.number), np.int64(words_of(lines)), last
+    if item.by_mask:
+        assert item.mask is not None
+        mask = build.buffers[item.mask.vec]
+        where = mask.at(mask.bits), mask.at(mask.lists), lists[item.mask.vec]
+        launches = [_sums(build, product, k, shape, where, written, cleared, t, finds=True)]
+    else:
+        read = u.at(u.bits), u.at(u.lists), u_state
+        launches = [_push_or_pull(build, item, product, k, shape, (*read, *written, *cleared))]
+        if analysis.product_kind(product, build.iso)[0] != WORDS:
+            launches.append(_sums(build, product, k, shape, written, written, cleared, t, finds=False))
+    t.current = (t.current + 1) % BUFFERS
+    return launches
+
+
+def _push_or_pull(
+    build: Build,
+    item: Advance,
+    product: MultivectorProduct,
+    k: int,
+    shape: tuple[Argument, ...],
+    frontiers: tuple[Argument, ...],
 ) -> Launch:
-    """The launch of an advance in copy k of a round. compacted: the state of the worklist of its operand, if another
-    launch makes it. first: the first state of the target's buffers."""
+    """The launch that finds the places of the result."""
     device, lines, structure = build.device, product.lines, product.matrix.structure
-    u, t = build.buffers[product.u], build.buffers[item.target]
-    u_state = compacted
-    if u_state is None:
-        assert product.u == item.target
-        u_state = first + 1
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
     lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
@@ -69,24 +110,55 @@ def multivector_advance(
         (*push.format.view.types(push, False), ("Z", BOOL)),
         (("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
     )
-    last = np.uint64((1 << (lines.width - 64 * (per_line - 1))) - 1)
-    read = u.at(u.bits), u.at(u.lists), build.number(u_state)
-    written = t.at(t.bits, 1), t.at(t.lists, 1), build.number(first + 2)
-    cleared = t.at(t.bits, 2), t.at(t.lists, 2), build.number(first)
     args = (
-        np.int64(lines.words),
-        np.int64(lines.number),
-        np.int64(per_line),
-        last,
+        *shape,
         np.int64(longest),
         np.uint64(multivector_round_limit(push.nvals, per_line)),
         *build.head(k),
-        *read,
-        *written,
-        *cleared,
+        *frontiers,
         *build.mask(item.mask),
         *segmented(device, push, longest),
         *segmented(device, pull, longest),
     )
-    t.current = (t.current + 1) % BUFFERS
     return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
+
+
+def _sums(
+    build: Build,
+    product: MultivectorProduct,
+    k: int,
+    shape: tuple[Argument, ...],
+    where: tuple[Argument, ...],
+    written: tuple[Argument, ...],
+    cleared: tuple[Argument, ...],
+    t: Frontier,
+    *,
+    finds: bool,
+) -> Launch:
+    """The launch that sums products at listed places. finds: and finds those that have any."""
+    device, u, lines = build.device, build.buffers[product.u], product.lines
+    of = analysis.lines_product(product, analysis.planned_operand(product, build.iso))
+    prepared = prepare(plan_lines(of, push=False), of)
+    rows, plain = prepared.layout, variant_of(prepared, WHOLE)
+    constants = (*plain.constants, ("FINDS", int(finds)))
+    variant = replace(plain, kernel="formats/bitmap/sum_words", constants=constants)
+    x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
+    values = as_sums(t.at(t.values, 1), prepared.z, lines) if t.values else nothing(device, BOOL)
+    _, _, *read = read_lines(device, x, lines, prepared.plan.kind == VALUES)
+    args = (
+        *shape,
+        *build.head(k),
+        *where,
+        *written,
+        values,
+        *cleared,
+        *(rows.ptr, rows.col, np.int64(rows.width)),
+        *launch_arguments(prepared.a_val),
+        *launch_arguments(read),
+    )
+    return build.launcher(variant, build.grid(32 * lines.words), args)
+
+
+def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+    """Convert Python ints for a launch."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

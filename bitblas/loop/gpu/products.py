@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, macro
 from ..fuse import Advance, CompactFrontier, Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
-from .multivectors import may_advance
+from .multivectors import launch_arguments, may_advance
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -130,11 +130,6 @@ def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (
         kind == VALUES and format_of(key).kernels["advance"].reads_values and semiring.op.monoid.name == "any"
     )
-
-
-def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
-    """Convert Python ints for a launch."""
-    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)
 
 
 # ---- The matrix side of an advance: its format and values, and how the kernel for them is compiled.
@@ -289,7 +284,7 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, MultivectorProduct):
-        return product.u not in full and may_advance(product, iso)
+        return product.u not in full and may_advance(product, iso, masked=s.mask is not None)
     kind, _ = analysis.product_kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols or product.in_share
     swapped = kind == WORDS or product.semiring.return_type in CELLS
