@@ -533,11 +533,12 @@ class _Fusion:
             self._invalidate(b)
 
     def _count_complete(self, body: Body) -> None:
-        """Count a condition that a block, an exchange or a scatter wrote last when it is complete."""
+        """Count a condition that a block, an exchange, a scatter or a stack wrote last when it is complete."""
         condition = self.condition
         writes = lambda s: any(x.target == condition for x in flat((s,)))
         wrote = next((s for s in reversed(body.statements) if writes(s)), None)
-        whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
+        late_writers = Exchange, Scatter, Stacked
+        whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, late_writers))
         late = any(isinstance(item, CompactFrontier) and item.late for item in self.items)
         if condition is not None and whole and not late:
             self.waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
