@@ -46,8 +46,7 @@ def betweenness_centrality(
 
     A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
     int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
-    0: the same seed draws the same sources. batch: int, sources per batch, which needs memory for eight matrices of `batch`
-    rows.
+    0: the same seed draws the same sources. batch: int, sources per batch, which takes eight matrices of `batch` rows.
     weighted: bool, whether the values, above 0, are lengths of edges; else, and for BOOL, all are 1. normalized: bool,
     divide by the number of pairs of a source and a target. endpoints: bool, whether paths pass through their ends. gb:
     the library, bitblas if None.
