@@ -337,19 +337,18 @@ class Build:
     ) -> list[Launch]:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
+        first = self._state(item.target, k, advanced)
         if isinstance(product, MultivectorProduct):
-            first = self._state(item.target, k, advanced)
-            u_state = None
+            entering = None
             if not item.by_mask:
-                u_state = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
-            return multivector_advance(self, item, product, k, u_state, first, lists)
+                entering = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
+            return multivector_advance(self, item, product, k, entering, first, lists)
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
         before = entry_text(item.before, product.u, self.iso)
         counts_work = any(s.product.u == item.target for s in self.advances)
         variant = replace(kernel, scans=compacted in self.scanned, counts_work=counts_work).variant(before)
-        first = self._state(item.target, k, advanced)
         u_state = self._state(product.u, k, advanced) + 1 if compacted is None else compacted
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
         longest = self.longest(layout)

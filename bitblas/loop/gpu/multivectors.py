@@ -83,6 +83,7 @@ def multivector_advance(
         where = mask.at(mask.bits), mask.at(mask.lists), lists[item.mask.vec]
         launches = [_sums(build, product, k, shape, where, written, cleared, t, finds=True)]
     else:
+        assert u_state is not None
         read = u.at(u.bits), u.at(u.lists), u_state
         launches = [_push_or_pull(build, item, product, k, shape, (*read, *written, *cleared))]
         if analysis.product_kind(product, build.iso)[0] != WORDS:
