@@ -243,9 +243,14 @@ def runs_fused(A: Matrix) -> bool:
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
+def follows_lists(A: Matrix) -> bool:
+    """Whether rounds of many searches on A cost the entries of their frontiers: on GPUs."""
+    return runs_fused(A) and not A.device.host_memory
+
+
 def frontier_stack(A: Matrix, gb: ModuleType) -> Stack | None:
     """A stack for the frontiers of many searches on A; None if loops on its device save none."""
-    return gb.loop.Stack() if runs_fused(A) and not A.device.host_memory else None
+    return gb.loop.Stack() if follows_lists(A) else None
 
 
 def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:

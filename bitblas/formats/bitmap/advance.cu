@@ -6,8 +6,8 @@
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
-// thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Rows of more
-// than `longest` entries are cut into segments, which warps process. `old` is the frontier of the previous round; it is
+// thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
+// cut into segments, which warps process. `old` is the frontier of the previous round; it is
 // cleared for the next round.
 #include "formats/csr/columns.cuh"
 #define VALUES 2  // as in kernels/product.cuh: not the KIND of this kernel
@@ -15,7 +15,7 @@
 typedef AnyColumn<PACKED, COL_T> AllColumns;
 #define AHEAD 4  // entries that a lane of a pull loads before it uses the first
 
-// Rows, and the segments of the long ones among them.
+// Rows, and the segments of those with more than `longest` entries.
 struct SegmentedRows {
   const PTR_T* ptr;
   const column_t* col;
@@ -23,14 +23,14 @@ struct SegmentedRows {
   const PTR_T* begin;
   const PTR_T* end;
   const i64* row_of;
-  i64 segments;
+  i64 segments, longest;
 
   __device__ __forceinline__ AllColumns columns() const { return AllColumns(col, width); }
   __device__ __forceinline__ i64 length(i64 row) const { return (i64)ptr[row + 1] - (i64)ptr[row]; }
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, i64 longest, u64 most_work, Control control, ListView u, NextList t, NextList old,
+    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old,
             MaskView mask, SegmentedRows rows, SegmentedRows back) {
   await_previous();
   const i64 begun = control.rounds[0];
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         const i64 row = places ? words.row(word, line) : 0;
         const PTR_T begin = places ? rows.ptr[row] : 0;
         PTR_T end = places ? rows.ptr[row + 1] : 0;
-        if ((i64)end - (i64)begin > longest) end = begin;
+        if ((i64)end - (i64)begin > rows.longest) end = begin;
         walk_joined(begin, end, push);
       }
     }
@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
       const u64 places = unit < all ? words.open(mask, row, w) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
-      if (stop - e > longest) stop = e;
+      if (stop - e > back.longest) stop = e;
       u64 found = 0;
       for (e += lane; e < stop && found != places; e += AHEAD * LANES) {
         i64 k[AHEAD];
@@ -133,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     }
     for (i64 s = warp; s < back.segments * words.per_line; s += warps) {
       const i64 segment = s / words.per_line, w = s % words.per_line, row = back.row_of[segment];
-      const u64 places = words.open(mask, row, w);
-      const i64 stop = back.end[segment];
+      const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + words.at(row, w)), row);
+      const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
       u64 found = 0;
       for (i64 e = (i64)back.begin[segment] + WARP_LANE; e < stop && found != places; e += 32)
         found |= words.line(u.bits, columns[e], w) & places;

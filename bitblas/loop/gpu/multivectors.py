@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...formats.csr.layout import Rows
-from ...formats.schedule import hubs_of
+from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
 from ...operations.multivector import as_sums, plan_lines, prepare, read_lines, variant_of, walks_lines, words_of
 from ...operations.operands import dummy, nothing
@@ -56,9 +56,10 @@ def may_advance(product: MultivectorProduct, iso: IsoValues, *, masked: bool) ->
 def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
     """Rows, and the segments of those with more than `longest` entries, as kernel arguments."""
     hubs = hubs_of(rows, longest)
-    if hubs is None:
-        return rows.ptr, rows.col, np.int64(rows.width), rows.ptr, rows.ptr, dummy(device, "int64"), np.int64(0)
-    return rows.ptr, rows.col, np.int64(rows.width), hubs.begin, hubs.end, hubs.row_of, np.int64(hubs.segments)
+    cut = rows.ptr, rows.ptr, dummy(device, "int64"), np.int64(0)
+    if hubs is not None:
+        cut = hubs.begin, hubs.end, hubs.row_of, np.int64(hubs.segments)
+    return rows.ptr, rows.col, np.int64(rows.width), *cut, np.int64(longest)
 
 
 def multivector_advance(
@@ -105,7 +106,9 @@ def _push_or_pull(
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
     lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
-    bits, longest, per_line = min(64, lines.stride), tuning.count("multivector.segment"), words_of(lines)
+    if has_even_units(pull, tuning.value("multivector.even_rows")):
+        lanes = 1  # adjacent rows of a mesh read adjacent words
+    bits, per_line = min(64, lines.stride), words_of(lines)
     variant = Variant(
         "formats/bitmap/advance",
         (*push.format.view.types(push, False), ("Z", BOOL)),
@@ -113,13 +116,12 @@ def _push_or_pull(
     )
     args = (
         *shape,
-        np.int64(longest),
         np.uint64(multivector_round_limit(push.nvals, per_line)),
         *build.head(k),
         *frontiers,
         *build.mask(item.mask),
-        *segmented(device, push, longest),
-        *segmented(device, pull, longest),
+        *segmented(device, push, tuning.count("multivector.segment")),
+        *segmented(device, pull, tuning.count("multivector.long_row")),
     )
     return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
 
