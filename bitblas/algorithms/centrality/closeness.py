@@ -100,7 +100,7 @@ def _by_levels(A, work, inverse, gb):
     for sources in work.part(batches(n)):
         # reached += the entries of each column of V; total += their sums, or those of 1 / V
         with loops.silenced():
-            V = searched_levels(A, sources, gb)
+            V = searched_levels(A, list(sources), gb)
         reached(plus) << V.apply(gb.unary.one[FP64]).new().reduce_columnwise(plus)
         if inverse:
             V = V.apply(gb.unary.identity[FP64]).new()
