@@ -107,7 +107,7 @@ PATTERNS = ("SuiteSparse/GROUP/NAME", "KONECT/NAME")
 
 
 def list() -> tuple[str, ...]:
-    """The names that `fetch` knows. Any matrix of the SuiteSparse collection and any network of KONECT can be named
+    """The names that `fetch` accepts. Any matrix of the SuiteSparse collection and any network of KONECT can be named
     too: "SuiteSparse/GROUP/NAME", "KONECT/NAME"."""
     return (*ENTRIES, *PATTERNS)
 

@@ -27,6 +27,7 @@ from .exceptions import DeviceError, DimensionMismatch, InvalidValue
 from .operations import neighbor_sampling
 from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
 from .store import MatrixStore
+from .typing import Array
 
 if TYPE_CHECKING:
     from .core.typing import OperatorArg
@@ -43,7 +44,7 @@ def _check_tensor(name: str, x: Any, ndim: int) -> None:
         raise DimensionMismatch(f"{name}: expected {ndim} dimensions, got {x.ndim}")
 
 
-def device_of(x: Any) -> str:
+def device_of(x: torch.Tensor) -> str:
     """The name of the device of a tensor. DeviceError if bitblas does not have it."""
     if x.device.type == "cpu":
         return "cpu"
@@ -52,7 +53,7 @@ def device_of(x: Any) -> str:
     return f"cuda:{x.device.index}"
 
 
-def _array(device: Device, name: str, x: Any) -> Any:
+def _array(device: Device, name: str, x: torch.Tensor) -> Array:
     """A tensor as an array of the device, in the same memory. DeviceError if it is elsewhere."""
     array = device.adopt(x.detach(), name)
     if not isinstance(array, device.xp.ndarray):
@@ -60,7 +61,7 @@ def _array(device: Device, name: str, x: Any) -> Any:
     return array
 
 
-def _tensor(array: Any) -> Any:
+def _tensor(array: Array) -> torch.Tensor:
     """A tensor in the memory of an array of bitblas."""
     return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
 
@@ -75,7 +76,7 @@ class _Stream(NamedTuple):
 
 
 @contextmanager
-def _on_stream(device: Device, x: Any) -> Iterator[None]:
+def _on_stream(device: Device, x: torch.Tensor) -> Iterator[None]:
     """Run bitblas on the stream of PyTorch, after what it had submitted to its own stream, and before what it will."""
     if not x.is_cuda:
         yield
@@ -98,7 +99,7 @@ def _on_stream(device: Device, x: Any) -> Iterator[None]:
 
 
 def from_torch(
-    tensor: Any,
+    tensor: torch.Tensor,
     *,
     name: str | None = None,
     device: str | None = None,
@@ -140,7 +141,7 @@ def from_torch(
     return Matrix.from_csc(tensor.ccol_indices(), tensor.row_indices(), values, **how)
 
 
-def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
+def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> torch.Tensor:
     """A sparse tensor of the same shape and dtype, on the same device; explicit zeros are kept.
 
     layout: "csr", "csc" or "coo" (coalesced). Raises ValueError for another, InvalidValue for values of a user-defined
@@ -175,8 +176,8 @@ def _check_edge_index(x: Any, name: str) -> None:
 
 
 def from_pyg(
-    edge_index: Any,
-    edge_weight: Any = None,
+    edge_index: torch.Tensor,
+    edge_weight: torch.Tensor | None = None,
     *,
     num_nodes: int | tuple[int, int] | None = None,
     dup_op: OperatorArg = None,
@@ -237,7 +238,9 @@ def from_pyg(
 # ---- Products with dense features.
 
 
-def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any = None) -> Any:
+def spmm(
+    A: Matrix | TransposedMatrix, X: torch.Tensor, op: str = "sum", *, values: torch.Tensor | None = None
+) -> torch.Tensor:
     """The product of a matrix and dense features, with a gradient for the features: row i of the result combines
     A[i, j] * X[j, :] over the entries of row i.
 
@@ -298,7 +301,7 @@ def spmm(A: Matrix | TransposedMatrix, X: Any, op: str = "sum", *, values: Any =
     return _Product.apply(X, values, A, op)
 
 
-def _check_contiguous(name: str, x: Any) -> None:
+def _check_contiguous(name: str, x: torch.Tensor) -> None:
     if x.layout is not torch.strided or not x.is_contiguous():
         got = f"strides {x.stride()}" if x.layout is torch.strided else x.layout
         raise InvalidValue(f"{name}: expected a contiguous tensor, got {got}. Hint: {name}.contiguous()")
@@ -310,7 +313,7 @@ def _check_matrix(A: object) -> None:
         raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {hint}")
 
 
-def _store(A: Matrix | TransposedMatrix, values: Any) -> MatrixStore:
+def _store(A: Matrix | TransposedMatrix, values: torch.Tensor | None) -> MatrixStore:
     """The stored matrix, with other values if there are any."""
     store = A._matrix._at(None)
     if values is None:
@@ -323,7 +326,9 @@ def _store(A: Matrix | TransposedMatrix, values: Any) -> MatrixStore:
     return MatrixStore(structure, lookup_dtype(given.dtype), given)
 
 
-def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
+def _multiply(
+    of: DenseProduct, X: torch.Tensor, won: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The product as a tensor, and the winners of a BEST."""
     device, (n, _), width = of.A.device, of.shape, X.shape[1]
     device.foresee(f"a dense array of {n} x {width}", n * width * X.element_size())
@@ -336,7 +341,7 @@ def _multiply(of: DenseProduct, X: Any, won: Any = None) -> tuple[Any, Any]:
     return Y, winners
 
 
-def _dtype(kind: np.dtype) -> Any:
+def _dtype(kind: np.dtype) -> torch.dtype:
     return getattr(torch, kind.name)
 
 
@@ -345,7 +350,9 @@ class _Product(torch.autograd.Function):
     values it is the product of a row of G and a row of X, at the positions that won."""
 
     @staticmethod
-    def forward(ctx: Any, X: Any, values: Any, A: Matrix | TransposedMatrix, op: str) -> Any:
+    def forward(
+        ctx: Any, X: torch.Tensor, values: torch.Tensor | None, A: Matrix | TransposedMatrix, op: str
+    ) -> torch.Tensor:
         largest, best = op == "max", op in ("max", "min")
         with _on_stream(A.device, X):
             store = _store(A, values)
@@ -363,7 +370,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, G: Any) -> tuple[Any, Any, None, None]:
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None, None, None]:
         winners, lengths, _, X = ctx.saved_tensors
         G = G.contiguous() if lengths is None else (G / lengths).contiguous()
         of, for_x, for_values = ctx.of, None, None
@@ -386,9 +393,9 @@ class Sample(NamedTuple):
     """A batch. n_id: tensor of node numbers, seeds first. edge_index: 2 x edges, positions in n_id of source and
     target. e_id: the number of each edge. All INT64."""
 
-    n_id: Any
-    edge_index: Any
-    e_id: Any
+    n_id: torch.Tensor
+    edge_index: torch.Tensor
+    e_id: torch.Tensor
 
 
 class Batch(Sample):
@@ -396,7 +403,7 @@ class Batch(Sample):
     seed (by its position) that each node belongs to, else None."""
 
     seeds: int
-    owner: Any
+    owner: torch.Tensor | None
 
 
 class NeighborLoader:
@@ -449,14 +456,14 @@ class NeighborLoader:
 
     def __init__(
         self,
-        graph: Any,
+        graph: Matrix | TransposedMatrix | torch.Tensor,
         fanouts: Iterable[int],
-        seeds: Any = None,
+        seeds: torch.Tensor | None = None,
         *,
         batch_size: int = 1024,
         replace: bool = False,
-        edge_time: Any = None,
-        seed_time: Any = None,
+        edge_time: torch.Tensor | None = None,
+        seed_time: torch.Tensor | None = None,
         shuffle: bool = False,
         drop_last: bool = False,
         seed: int = 0,
@@ -483,7 +490,7 @@ class NeighborLoader:
                 self._seeds = _indices(device, "seeds", seeds, nodes)
             self._until = None if seed_time is None else _times(device, "seed_time", seed_time, len(self._seeds))
             if time is not None and self._until is not None and time.dtype != self._until.dtype:
-                raise InvalidValue(f"seed_time: expected {edge_time.dtype} as edge_time, got {seed_time.dtype}")
+                raise InvalidValue(f"seed_time: expected {time.dtype} as edge_time, got {self._until.dtype}")
             if self._until is None and len(device.xp.unique(self._seeds)) < len(self._seeds):
                 raise InvalidValue("seeds: expected different nodes, got one twice. Hint: seeds.unique()")
 
@@ -519,7 +526,9 @@ def _unsigned(seed: int) -> int:
     return seed if seed >= 0 else (1 << 64) - seed
 
 
-def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any, int]:
+def _edges_of(
+    graph: Matrix | TransposedMatrix | torch.Tensor, num_nodes: int | None
+) -> tuple[Device, torch.Tensor, Array, Array, int]:
     """Device, a tensor there, sources, targets (INT64) and the number of nodes of a Matrix or an edge_index."""
     if isinstance(graph, (Matrix, TransposedMatrix)):
         if graph.nrows != graph.ncols:
@@ -537,7 +546,7 @@ def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any,
     return device, graph, i, j, nodes
 
 
-def _indices(device: Device, name: str, x: Any, size: int) -> Any:
+def _indices(device: Device, name: str, x: torch.Tensor, size: int) -> Array:
     """A tensor of indices below `size` as an INT64 array."""
     _check_tensor(name, x, 1)
     found = index_array(device, _array(device, name, x), name)
@@ -545,7 +554,7 @@ def _indices(device: Device, name: str, x: Any, size: int) -> Any:
     return found
 
 
-def _times(device: Device, name: str, x: Any, count: int) -> Any:
+def _times(device: Device, name: str, x: torch.Tensor, count: int) -> Array:
     """A tensor of times as an INT64 or FP64 array."""
     _check_tensor(name, x, 1)
     if len(x) != count:

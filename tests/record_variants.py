@@ -14,7 +14,6 @@ thirds of the time.
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import time
 from collections.abc import Callable
@@ -146,7 +145,7 @@ def main() -> int:
             failed += bool(error)
             counts = ", ".join(str(len(v)) for v in sets.values())
             print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}: {len(variants['sm_90'])}  {error}", flush=True)
-    Path(target).write_bytes(pickle.dumps(found._replace(sizes={size: list(v) for size, v in sets.items()})))
+    found._replace(sizes={size: list(v) for size, v in sets.items()}).write(Path(target))
     return 1 if failed else 0
 
 

@@ -94,6 +94,8 @@ def test_operators_with_numbers(xp, dtype, number):
         if dtype == "int64" and isinstance(number, int) and number:
             same(d // number, x // number)
             same(-7 % d.clip(1), -7 % x.clip(1))
+            same(xp.clip(d, -3, 5), np.clip(x, -3, 5))
+            same(xp.clip(d, None, xp.abs(d) % 9), np.clip(x, None, np.abs(x) % 9))
 
 
 def test_comparisons_of_integers_are_exact(xp):

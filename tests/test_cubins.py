@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import subprocess
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
@@ -106,6 +106,15 @@ def test_the_newest_archives_are_one_compilation(tmp_path, monkeypatch):
         assert archive.cubin(cubins.key_of_text(text)).lstrip().startswith(begin) and len(archive) == 8
 
 
+def test_the_program_builds_the_project_from_a_record(tmp_path):
+    registry.Recorded({0: [FIRST], 8: [], 16: []}, {"first": [FIRST]}).write(tmp_path / "a.pickle")
+    program = [sys.executable, "-m", "bitblas.registry.cubins", tmp_path / "b", tmp_path / "a.pickle"]
+    subprocess.run([*program, "--arch", "sm_80", "-j", "1"], check=True, capture_output=True)
+    archive = cubins.Archive((tmp_path / "b" / cubins.PACKAGE / "sm_80.cubins").read_bytes())
+    assert archive.cubin(cubins.key_of_text(jit.cuda_source(FIRST))).startswith(b"\x7fELF")
+    assert (tmp_path / "b" / "pyproject.toml").exists()
+
+
 def test_variants_are_recorded_for_both_kinds_of_gpus(tmp_path, capsys):
     """A program without kernels for clusters is not run again for GPUs without them: it would load the same."""
     if not emu.have_compiler():
@@ -124,7 +133,7 @@ def test_variants_are_recorded_for_both_kinds_of_gpus(tmp_path, capsys):
     clusters = [v for v in searches["sm_90"] if v.constant("CLUSTER")]
     assert clusters and not {*clusters} & {*searches["sm_80"]}
     found = registry.Recorded({0: [], 8: without, 16: []}, {"pagerank": without, "bfs": []})
-    (tmp_path / "a.pickle").write_bytes(pickle.dumps(found))
+    found.write(tmp_path / "a.pickle")
     assert record_variants.listed(registry.Recorded.read(tmp_path / "a.pickle"), ["pagerank"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].split() == [str(len(without)), "pagerank"] and len(said) == len(without) + 2

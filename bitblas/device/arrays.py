@@ -16,9 +16,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..exceptions import OutOfMemory
 from ..kernels.variant import Variant
+from ..typing import Array, ArrayLike
 from .jit import BLOCK
 
 if TYPE_CHECKING:
@@ -83,17 +85,21 @@ class NotHandled(Exception):
 
 
 # An operand of a kernel (ElementsView of kernels/arrays.cu): memory, type, stride, stride between rows, value.
-View: TypeAlias = tuple[Any, int, int, int, int]
+View: TypeAlias = tuple[Array, int, int, int, int]
+# What operators take: arrays and numbers of the host.
+Operand: TypeAlias = Array | bool | int | float | np.generic
+# How NumPy promotes an operand: by its type, or by the Python type of a number.
+Kind: TypeAlias = np.dtype | type
 
 
 class Primitives(NamedTuple):
     """What is not computed by kernels of ours."""
 
-    scan: Callable[[Any], object]  # sums of prefixes in place, of at most LONGEST_SCAN integers
-    argsort: Callable[[Any], Any]  # stable; may overwrite its argument
-    copy: Callable[[Any, Any], None]  # (to, from): contiguous arrays of the same type and size
-    clear: Callable[[Any], None]  # set all bytes of a contiguous array to 0
-    memory: Callable[[Any], Any] = lambda a: a  # what a kernel receives for an array, which may have strides
+    scan: Callable[[Array], object]  # sums of prefixes in place, of at most LONGEST_SCAN integers
+    argsort: Callable[[Array], Array]  # stable; may overwrite its argument
+    copy: Callable[[Array, Array], None]  # (to, from): contiguous arrays of the same type and size
+    clear: Callable[[Array], None]  # set all bytes of a contiguous array to 0
+    memory: Callable[[Array], Array] = lambda a: a  # what a kernel receives for an array, which may have strides
 
 
 def _meaning(dtype: np.dtype) -> int:
@@ -101,7 +107,7 @@ def _meaning(dtype: np.dtype) -> int:
 
 
 @functools.cache
-def _types_of(name: str, *kinds: Any) -> tuple[np.dtype, np.dtype]:
+def _types_of(name: str, *kinds: Kind) -> tuple[np.dtype, np.dtype]:
     """The type that NumPy's ufunc converts its operands to, and the type of its result."""
     if name == "where":
         return (np.result_type(*kinds),) * 2
@@ -111,11 +117,11 @@ def _types_of(name: str, *kinds: Any) -> tuple[np.dtype, np.dtype]:
     return found[0], found[-1]
 
 
-def _kind(x: Any) -> Any:
+def _kind(x: Operand) -> Kind:
     """The type of an operand, as NumPy promotes it: numbers of Python adapt to the other operand."""
-    if type(x) in (int, float):
-        return type(x)
-    return np.dtype(bool) if type(x) is bool else x.dtype
+    if isinstance(x, (bool, np.bool_)):
+        return np.dtype(bool)
+    return x.dtype if hasattr(x, "dtype") else type(x)
 
 
 def _sum_type(dtype: np.dtype) -> np.dtype:
@@ -123,15 +129,15 @@ def _sum_type(dtype: np.dtype) -> np.dtype:
     return np.dtype({"b": np.int64, "i": np.int64, "u": np.uint64}.get(dtype.kind, dtype))
 
 
-def _constant(x: Any, dtype: np.dtype | None, data: Any) -> View:
+def _constant(x: Operand, dtype: np.dtype | None, data: Array) -> View:
     """A number of the host as an operand, converted to a type first, if one is given. data: the memory of any array."""
-    x = x if dtype is None else dtype.type(x)
-    x = x.item() if isinstance(x, np.generic) else x
-    if isinstance(x, float):
-        return data, FLOAT_VALUE, 0, 0, _bits(x)
-    if not -(1 << 63) <= x < 1 << 64:
+    number = np.asarray(x if dtype is None else dtype.type(x)).item()
+    if isinstance(number, float):
+        return data, FLOAT_VALUE, 0, 0, _bits(number)
+    if not -(1 << 63) <= number < 1 << 64:
         raise NotHandled
-    return (data, UNSIGNED_VALUE, 0, 0, x - (1 << 64)) if x >= 1 << 63 else (data, SIGNED_VALUE, 0, 0, int(x))
+    kind, bits = (UNSIGNED_VALUE, number - (1 << 64)) if number >= 1 << 63 else (SIGNED_VALUE, int(number))
+    return data, kind, 0, 0, bits
 
 
 def _bits(x: float) -> int:
@@ -139,7 +145,7 @@ def _bits(x: float) -> int:
     return int(struct.unpack("q", struct.pack("d", x))[0])
 
 
-def _strides(x: Any) -> tuple[int, ...]:
+def _strides(x: Array) -> tuple[int, ...]:
     """Strides in elements."""
     size = x.dtype.itemsize
     if x.dtype not in TYPES or any(s % size for s in x.strides):
@@ -152,7 +158,7 @@ def _is_basic(key: Any) -> bool:
     return type(key) in (int, slice) or key is None or key is Ellipsis or isinstance(key, np.integer)
 
 
-def _contiguous(x: Any) -> Any:
+def _contiguous(x: Array) -> Array:
     return x if x.flags.c_contiguous else x.copy()
 
 
@@ -190,7 +196,7 @@ class Arrays:
         except self.device.errors as error:
             self.device.fail(error)
 
-    def _view(self, x: Any, flat: bool) -> View:
+    def _view(self, x: Array, flat: bool) -> View:
         """An array as an operand. flat: all operands are contiguous, or have one dimension."""
         kind = TYPES.get(x.dtype)
         if kind is None:
@@ -207,7 +213,15 @@ class Arrays:
         rows, inner = (0 if size == 1 else stride for size, stride in zip(sizes, strides))
         return data, kind, inner, rows, 0
 
-    def map(self, name: str, x: Any, y: Any = 0, flags: Any = None, out: Any = None, dtype: Any = None) -> Any:
+    def map(
+        self,
+        name: str,
+        x: Operand,
+        y: Operand = 0,
+        flags: Array | None = None,
+        out: Array | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:
         """The ufunc `name` of x, or of x and y; where(flags, x, y); or x as `dtype` ("positive")."""
         ndarray = self.ndarray
         given = [a for a in (x, y, flags) if isinstance(a, ndarray)]
@@ -217,7 +231,7 @@ class Arrays:
             if of not in TYPES or result not in TYPES:
                 raise NotHandled
         elif name in UNARY:
-            of, result = _types_of(name, x.dtype)
+            of, result = _types_of(name, _kind(x))
         else:
             of, result = _types_of(name, _kind(x), _kind(y))
         shape: tuple[int, ...] = given[0].shape if given else ()
@@ -246,7 +260,7 @@ class Arrays:
         self._run("map", n, number, _meaning(of), inner, to, kind, stride, rows, *first, *second, *third)
         return out
 
-    def select(self, flags: Any, data: Any = None) -> Any:
+    def select(self, flags: Array, data: Array | None = None) -> Array:
         """The elements of data whose flags are set, or the positions of the flags."""
         n = flags.size
         if flags.ndim != 1 or (data is not None and (data.ndim != 1 or data.dtype.itemsize not in ELEMENT_BYTES)):
@@ -264,7 +278,7 @@ class Arrays:
             self._run("select", n, size, memory(flags), memory(before), source, stride, memory(out))
         return out
 
-    def scan(self, x: Any) -> None:
+    def scan(self, x: Array) -> None:
         """Sums of prefixes in place, of a contiguous array. Those of floats are made by doubling, because the order of
         CUB's sums may differ between runs."""
         if x.dtype.kind == "f":
@@ -279,7 +293,7 @@ class Arrays:
             if begin:
                 self.map("add", part, x[begin - 1], out=part)
 
-    def take(self, x: Any, index: Any) -> Any:
+    def take(self, x: Array, index: Array) -> Array:
         """x[index], for positions along the first axis."""
         if index.dtype.kind not in "iu" or x.ndim not in (1, 2) or x.dtype.itemsize not in ELEMENT_BYTES:
             raise NotHandled
@@ -293,7 +307,7 @@ class Arrays:
         self._run("take", out.size, size, inner, *source, *self._view(index, True), self._memory(out))
         return out
 
-    def put(self, x: Any, index: Any, values: Any) -> None:
+    def put(self, x: Array, index: Array, values: Operand) -> None:
         """x[index] = values, for positions."""
         if x.ndim != 1 or x.dtype not in TYPES or index.dtype.kind not in "iu":
             raise NotHandled
@@ -308,7 +322,7 @@ class Arrays:
         to = self._memory(x), TYPES[x.dtype], len(x), _strides(x)[0]
         self._run("put", index.size, *to, *self._view(index, True), *source)
 
-    def fold(self, name: str, x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    def fold(self, name: str, x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
         """A reduction of all elements, or along an axis of two."""
         result = np.dtype(bool) if name in ("all", "any") else x.dtype
         if name == "sum":
@@ -341,7 +355,7 @@ class Arrays:
                 return out.reshape(shape)
             source, length, x = (to, TYPES[out.dtype], 1, parts, 0), parts, out
 
-    def find_extreme(self, name: str, x: Any, axis: int | None) -> Any:
+    def find_extreme(self, name: str, x: Array, axis: int | None) -> Array:
         """argmax or argmin: the first position of the extreme; NaN counts as one."""
         best = self.fold("max" if name == "argmax" else "min", x, axis)
         if axis is None:
@@ -353,35 +367,35 @@ class Arrays:
         at = at[:, None] if x.ndim == 2 and axis == 0 else at
         return self.fold("min", self.map("where", at, x.shape[axis], hit), axis)
 
-    def as_index(self, key: Any) -> Any:
+    def as_index(self, key: Any) -> Array:
         """Positions or flags as an array of the device."""
         return key if isinstance(key, self.ndarray) else self.asarray(np.asarray(key) if len(key) else np.zeros(0, int))
 
     # ---- NumPy's functions ----
 
-    def empty(self, shape: Any, dtype: Any = float) -> Any:
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = float) -> Array:
         return self.Array(shape, dtype)
 
-    def zeros(self, shape: Any, dtype: Any = float) -> Any:
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike = float) -> Array:
         out = self.Array(shape, dtype)
         self.primitives.clear(out)
         return out
 
-    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
+    def full(self, shape: int | tuple[int, ...], value: Operand, dtype: DTypeLike | None = None) -> Array:
         out = self.Array(shape, np.asarray(value).dtype if dtype is None else dtype)
         out[...] = value
         return out
 
-    def ones(self, shape: Any, dtype: Any = float) -> Any:
+    def ones(self, shape: int | tuple[int, ...], dtype: DTypeLike = float) -> Array:
         return self.full(shape, 1, dtype)
 
-    def empty_like(self, x: Any, dtype: Any = None) -> Any:
+    def empty_like(self, x: Array, dtype: DTypeLike | None = None) -> Array:
         return self.Array(x.shape, x.dtype if dtype is None else dtype)
 
-    def zeros_like(self, x: Any, dtype: Any = None) -> Any:
+    def zeros_like(self, x: Array, dtype: DTypeLike | None = None) -> Array:
         return self.zeros(x.shape, x.dtype if dtype is None else dtype)
 
-    def asarray(self, data: Any, dtype: Any = None) -> Any:
+    def asarray(self, data: Any, dtype: DTypeLike | None = None) -> Array:
         if type(data) is self.Array:
             return data if dtype is None else data.astype(dtype, copy=False)
         if hasattr(data, "__cuda_array_interface__"):
@@ -393,11 +407,11 @@ class Arrays:
         data = data.view(type=self.Array)
         return data if dtype is None else data.astype(dtype, copy=False)
 
-    def ascontiguousarray(self, data: Any, dtype: Any = None) -> Any:
+    def ascontiguousarray(self, data: Array, dtype: DTypeLike | None = None) -> Array:
         data = self.asarray(data, dtype)
         return _contiguous(data) if data.ndim else data.reshape(1)
 
-    def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike | None = None) -> Array:
         start, stop = (0, start) if stop is None else (start, stop)
         kind = np.dtype(dtype) if dtype is not None else np.result_type(*map(np.asarray, (start, stop, step)))
         start, stop, step = (x.item() if hasattr(x, "item") else x for x in (start, stop, step))
@@ -409,21 +423,24 @@ class Arrays:
         self._run("map", out.size, 0, SIGNED, 0, to, TYPES[kind], 1, 0, *positions, *positions, *positions)
         return out
 
-    def flatnonzero(self, x: Any) -> Any:
+    def flatnonzero(self, x: Array) -> Array:
         return self.asarray(x).reshape(-1).nonzero()[0]
 
-    def cumsum(self, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return self.asarray(x).cumsum(axis, dtype, out)
+    def cumsum(
+        self, x: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
+    ) -> Array:
+        sums: Array = self.asarray(x).cumsum(axis, dtype, out)  # type: ignore[arg-type]
+        return sums
 
-    def argsort(self, x: Any, axis: int = -1, kind: Any = None) -> Any:
+    def argsort(self, x: Array, axis: int = -1, kind: Any = None) -> Array:
         return self.asarray(x).argsort(axis, kind)
 
-    def sort(self, x: Any) -> Any:
+    def sort(self, x: Array) -> Array:
         x = x.copy()
         x.sort()
         return x
 
-    def searchsorted(self, x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, x: Array, v: Array, side: str = "left", sorter: Array | None = None) -> Array:
         scalar = not isinstance(v, (self.ndarray, np.ndarray, list, tuple))
         x, v = self.asarray(x), self.asarray(v)
         if sorter is not None or v.dtype not in TYPES or x.dtype not in TYPES or x.ndim != 1:
@@ -434,7 +451,7 @@ class Arrays:
         self._run("search", v.size, int(side == "right"), len(x), *places)
         return out[()] if scalar else out
 
-    def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
+    def concatenate(self, parts: Sequence[Array], axis: int = 0) -> Array:
         parts = [self.asarray(part) for part in parts]
         if axis or any(part.ndim != 1 for part in parts):
             return self.asarray(self.library.concatenate(parts, axis))
@@ -446,10 +463,10 @@ class Arrays:
             begin += len(part)
         return out
 
-    def append(self, x: Any, y: Any) -> Any:
+    def append(self, x: ArrayLike, y: ArrayLike | int) -> Array:
         return self.concatenate((self.asarray(x).reshape(-1), self.asarray(y).reshape(-1)))
 
-    def stack(self, parts: Sequence[Any], axis: int = 0) -> Any:
+    def stack(self, parts: Sequence[Array], axis: int = 0) -> Array:
         parts = [self.asarray(part) for part in parts]
         if any(part.ndim > 1 for part in parts) or axis > 1:
             return self.asarray(self.library.stack(parts, axis))
@@ -459,7 +476,7 @@ class Arrays:
             out[(k, ...) if axis == 0 else (slice(None), k)] = part
         return out
 
-    def where(self, flags: Any, x: Any = None, y: Any = None) -> Any:
+    def where(self, flags: Array, x: Operand | None = None, y: Operand = 0) -> Array | tuple[Array, ...]:
         if x is None:
             return flags.nonzero()
         try:
@@ -468,7 +485,7 @@ class Arrays:
             return self.asarray(self.library.where(flags, x, y))
 
     def unique(
-        self, x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+        self, x: Array, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
     ) -> Any:
         x = self.asarray(x).reshape(-1)
         if x.dtype not in TYPES or x.dtype.kind == "f":  # NaN counts once
@@ -490,21 +507,21 @@ class Arrays:
             results.append(self.diff(self.append(starts, len(x))))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def union1d(self, x: Any, y: Any) -> Any:
+    def union1d(self, x: Array, y: Array) -> Array:
         return self.unique(self.concatenate((x, y)))
 
-    def bincount(self, x: Any, weights: Any = None, minlength: int | None = 0) -> Any:
+    def bincount(self, x: Array, weights: Any = None, minlength: int | None = 0) -> Array:
         if weights is not None or x.dtype.kind not in "biu":
             return self.asarray(self.library.bincount(x, weights, minlength))
         counts = self.zeros(max(minlength or 0, int(x.max()) + 1 if len(x) else 0), np.int64)
         self._run("count", len(x), *self._view(x, True), self._memory(counts.view(np.uint64)))
         return counts
 
-    def diff(self, x: Any, append: Any = None) -> Any:
+    def diff(self, x: Array, append: Any = None) -> Array:
         x = x if append is None else self.append(x, append)
         return x[1:] - x[:-1]
 
-    def repeat(self, x: Any, repeats: Any, axis: Any = None) -> Any:
+    def repeat(self, x: Array, repeats: Array | int | np.integer, axis: int | None = None) -> Array:
         x = self.asarray(x).reshape(-1)
         if isinstance(repeats, (int, np.integer)):
             out = self.Array((len(x), int(repeats)), x.dtype)
@@ -513,19 +530,19 @@ class Arrays:
         ends = self.asarray(repeats).cumsum()
         return x[self.searchsorted(ends, self.arange(int(ends[-1]) if len(ends) else 0), "right")]
 
-    def tile(self, x: Any, times: int) -> Any:
+    def tile(self, x: Array, times: int) -> Array:
         out = self.Array((times, len(x)), x.dtype)
         out[...] = x[None, :]
         return out.reshape(-1)
 
-    def packbits(self, x: Any, bitorder: str = "big") -> Any:
+    def packbits(self, x: Array, bitorder: str = "big") -> Array:
         if bitorder != "little" or x.ndim != 1 or x.dtype.itemsize != 1:
             return self.asarray(self.library.packbits(x, bitorder=bitorder))
         out, source = self.Array(-(-len(x) // 8), np.uint8), (*self._view(x.view(np.uint8), True)[:4], len(x))
         self._run_bits("pack", out, source)
         return out
 
-    def unpackbits(self, x: Any, bitorder: str = "big") -> Any:
+    def unpackbits(self, x: Array, bitorder: str = "big") -> Array:
         if bitorder != "little":
             return self.asarray(self.library.unpackbits(x, bitorder=bitorder))
         x = _contiguous(x)
@@ -533,18 +550,22 @@ class Arrays:
         self._run_bits("bit", out, self._view(x, True))
         return out
 
-    def _run_bits(self, name: str, out: Any, x: View) -> None:
+    def _run_bits(self, name: str, out: Array, x: View) -> None:
         to = self._memory(out), TYPES[out.dtype], 1, 0
         self._run("map", len(out), NUMBER[name], UNSIGNED, 0, *to, *x, *x, *x)
 
-    def array_split(self, x: Any, parts: Any) -> list[Any]:
+    def clip(self, x: Array, low: Operand | None = None, high: Operand | None = None) -> Array:
+        out = self.asarray(x) if low is None else self.maximum(x, low)
+        return out if high is None else self.minimum(out, high)
+
+    def array_split(self, x: Array, parts: Array) -> list[Array]:
         return list(self.library.array_split(x, parts))
 
 
 def _function(name: str) -> Callable[..., Any]:
     """NumPy's ufunc of one or two operands, with an optional `out`."""
 
-    def function(self: Arrays, x: Any, y: Any = 0, *, out: Any = None) -> Any:
+    def function(self: Arrays, x: Operand, y: Operand = 0, *, out: Array | None = None) -> Array:
         try:
             return self.map(name, x, y, out=out)
         except NotHandled:
@@ -558,7 +579,7 @@ for _name in (*ARITHMETIC, *COMPARISONS, *UNARY, "minimum", "maximum", "abs"):
     setattr(Arrays, _name, _function("absolute" if _name == "abs" else _name))
 
 
-def _plain(x: Any, method: str) -> Any:
+def _plain(x: Array, method: str) -> Callable[..., Any]:
     """The array library's own method."""
     return getattr(super(ArrayMethods, x), method)
 
@@ -568,7 +589,7 @@ class ArrayMethods:
 
     _xp: Arrays
 
-    def __getitem__(self: Any, key: Any) -> Any:
+    def __getitem__(self: Any, key: Any) -> Array:
         if type(key) in (slice, int):
             return _plain(self, "__getitem__")(key)
         rest: tuple[Any, ...] = ()
@@ -584,7 +605,7 @@ class ArrayMethods:
                 pass
         return _plain(self, "__getitem__")((key, *rest[1:]) if rest else key)
 
-    def __setitem__(self: Any, key: Any, values: Any) -> None:
+    def __setitem__(self: Any, key: Any, values: Operand) -> None:
         values = np.asarray(values) if isinstance(values, (list, tuple)) else values
         try:
             if isinstance(key, (self._xp.ndarray, np.ndarray, list)):
@@ -610,7 +631,7 @@ class ArrayMethods:
             pass
         return _plain(self, "__setitem__")(key, values)
 
-    def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Array:
         if method == "__call__" and ufunc.__name__ in NUMBER and not options and ufunc.nin < 3:
             try:
                 return self._xp.map(ufunc.__name__, *inputs)
@@ -618,7 +639,7 @@ class ArrayMethods:
                 pass
         return _plain(self, "__array_ufunc__")(ufunc, method, *inputs, **options)
 
-    def copy(self: Any, order: str = "C") -> Any:
+    def copy(self: Any, order: str = "C") -> Array:
         if not self.flags.c_contiguous:
             try:
                 return self._xp.map("positive", self, dtype=self.dtype)
@@ -629,8 +650,8 @@ class ArrayMethods:
         return out
 
     def astype(
-        self: Any, dtype: Any, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True
-    ) -> Any:
+        self: Any, dtype: DTypeLike, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True
+    ) -> Array:
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
             return self.copy() if copy else self
@@ -639,14 +660,14 @@ class ArrayMethods:
         except NotHandled:
             return _plain(self, "astype")(dtype, copy=copy)
 
-    def __pow__(self: Any, other: Any) -> Any:
+    def __pow__(self: Any, other: Operand) -> Array:
         if type(other) is int and other == 2:
             return self * self
         if type(other) is float and other == 0.5 and self.dtype.kind == "f":
             return self._xp.sqrt(self)
         return _plain(self, "__pow__")(other)
 
-    def fill(self: Any, value: Any) -> None:
+    def fill(self: Any, value: Operand) -> None:
         if isinstance(value, (int, np.integer)) and not value and self.flags.c_contiguous:
             return self._xp.primitives.clear(self)
         try:
@@ -655,13 +676,13 @@ class ArrayMethods:
             _plain(self, "fill")(value)
         return None
 
-    def nonzero(self: Any) -> tuple[Any, ...]:
+    def nonzero(self: Any) -> tuple[Array, ...]:
         try:
             return (self._xp.select(self),)
         except NotHandled:
             return tuple(_plain(self, "nonzero")())
 
-    def cumsum(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumsum(self: Any, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
         if self.ndim == 2 and axis in (1, -1) and self.dtype.kind in "biu" and dtype is None and out is None:
             # Sums along rows: those of all elements, less what is before each row.
             sums = _contiguous(self).reshape(-1).cumsum().reshape(self.shape)
@@ -671,37 +692,38 @@ class ArrayMethods:
         if self.ndim != 1 or self.dtype not in TYPES:
             return _plain(self, "cumsum")(axis, dtype, out)
         dtype = np.dtype(dtype if dtype is not None else _sum_type(self.dtype) if out is None else out.dtype)
-        in_place = out is not None and out.dtype == dtype and out.flags.c_contiguous
-        if in_place and out is not self:
-            out[...] = self
-        sums = out if in_place else self.astype(dtype)
+        if out is not None and out.dtype == dtype and out.flags.c_contiguous:
+            if out is not self:
+                out[...] = self
+            self._xp.scan(out)
+            return out
+        sums = self.astype(dtype)
         self._xp.scan(sums)
-        if out is None or in_place:
+        if out is None:
             return sums
         out[...] = sums
         return out
 
-    def argsort(self: Any, axis: int = -1, kind: Any = None) -> Any:
+    def argsort(self: Any, axis: int = -1, kind: Any = None) -> Array:
         return self._xp.primitives.argsort(self.copy()) if self.ndim == 1 else _plain(self, "argsort")(axis)
 
-    def searchsorted(self: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self: Any, v: Array, side: str = "left", sorter: Array | None = None) -> Array:
         return self._xp.searchsorted(self, v, side, sorter)
 
-    def repeat(self: Any, repeats: Any, axis: Any = None) -> Any:
+    def repeat(self: Any, repeats: Operand, axis: int | None = None) -> Array:
         return self._xp.repeat(self, repeats, axis)
 
-    def clip(self: Any, min: Any = None, max: Any = None) -> Any:
-        out = self if min is None else self._xp.maximum(self, min)
-        return out if max is None else self._xp.minimum(out, max)
+    def clip(self: Any, min: Operand | None = None, max: Operand | None = None) -> Array:
+        return self._xp.clip(self, min, max)
 
-    def take(self: Any, indices: Any, axis: Any = None, out: Any = None) -> Any:
+    def take(self: Any, indices: Array, axis: int | None = None, out: Array | None = None) -> Array:
         return self[indices] if self.ndim == 1 and out is None else _plain(self, "take")(indices, axis, out)
 
 
 def _method(method: str, name: str, flipped: bool = False, in_place: bool = False) -> Callable[..., Any]:
     """An operator of Python on arrays and numbers."""
 
-    def operate(self: Any, other: Any = 0) -> Any:
+    def operate(self: Any, other: Operand = 0) -> Array:
         if isinstance(other, (self._xp.ndarray, int, float, np.generic)):
             try:
                 if not in_place:
@@ -718,7 +740,13 @@ def _method(method: str, name: str, flipped: bool = False, in_place: bool = Fals
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    def reduce(self: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def reduce(
+        self: Any,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: Array | None = None,
+        keepdims: bool = False,
+    ) -> Array:
         if out is None and not keepdims:
             try:
                 return (

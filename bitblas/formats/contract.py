@@ -298,7 +298,7 @@ class Cost:
         """The error for a prediction that the format does not make; its attributes tell callers what to use."""
         return Panic(f"{self!r} does not implement `{question}`")
 
-    def knows(self, facts: StructureFacts) -> bool:
+    def can_predict(self, facts: StructureFacts) -> bool:
         """Whether the facts suffice to predict its size."""
         if self.counts == "tiles":
             return self.tile in facts.tiles_of

@@ -116,9 +116,9 @@ class Costs:
         all_features[:, :, 6] = by_verb[:, 1]
         all_features[:, :, 10:] = by_verb[:, 2:5]
         all_features[:, :, 12] *= size
-        told = (constants * all_features).sum(axis=2)
+        predicted = (constants * all_features).sum(axis=2)
         share = np.where(early, min(1.0, seen.heads / max(1, seen.nvals)), 1.0)
-        us = np.maximum(told, (size * share + by_verb[:, 5]) / self.bandwidth).tolist()
+        us = np.maximum(predicted, (size * share + by_verb[:, 5]) / self.bandwidth).tolist()
         return {key: dict(zip(verbs, mine)) for key, mine in zip(keys, us)}
 
     def constants(self, keys: tuple[str, ...], verbs: tuple[str, ...]) -> Any:

@@ -84,7 +84,7 @@ class Facts:
     @property
     def forms(self) -> tuple[str, ...]:
         """The formats that can hold such a structure, and for which these facts predict the size."""
-        return tuple(key for key, format in FORMATS.items() if format.cost.knows(self))
+        return tuple(key for key, format in FORMATS.items() if format.cost.can_predict(self))
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a format, without values."""

@@ -215,12 +215,12 @@ def plan_mxm(
     key, direction, kernel, lanes, wide = layout.format.rows_key, "gustavson", ROWS, 1, False
     reason = "no mask, so row by row"
     if mask is None and "mxm" in layout.format.kernels and layout.key == B.structure.primary.key:
-        enough, told = pays_by_tiles(layout, B.structure.primary, transposed, kind)
+        enough, why = pays_by_tiles(layout, B.structure.primary, transposed, kind)
         if enough and _are_counts(semiring, kind, product, A):
             lanes = min(layout.format.rows_per_unit, 32) if shared else 1
             what = "mxm", semiring.op.name, layout.key, False, "tiles"
-            return Plan(*what, kind, lanes, f"no mask, so tile by tile: {told}", kernel=TILES, product=product)
-        reason = f"{reason}: {told}"
+            return Plan(*what, kind, lanes, f"no mask, so tile by tile: {why}", kernel=TILES, product=product)
+        reason = f"{reason}: {why}"
     if mask is not None and not mask.complement:
         dot = layout.format.kernels.get("dot")
         format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)

@@ -55,9 +55,11 @@ class Recorded(NamedTuple):
 
     @staticmethod
     def read(path: Path) -> Recorded:
-        found = pickle.loads(path.read_bytes())
-        assert isinstance(found, Recorded)
-        return found
+        return Recorded(*pickle.loads(path.read_bytes()))
+
+    def write(self, path: Path) -> None:
+        """As a tuple: the class has another name in a module that Python runs as a program."""
+        path.write_bytes(pickle.dumps(tuple(self)))
 
 
 def clusters_of(arch: str) -> tuple[int, ...]:

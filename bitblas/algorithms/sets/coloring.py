@@ -68,7 +68,7 @@ def _choosing(A, gb, seed):
     i, j, _ = A.to_coo(values=False)
     after = s[i] < s[j]
     D = gb.Matrix.from_coo(i[after], j[after], True, nrows=n, ncols=n)
-    beside = gb.semiring.register_anonymous(gb.monoid.bor, binary.second)[UINT64]
+    bor_second = gb.semiring.register_anonymous(gb.monoid.bor, binary.second)[UINT64]
     band, shift = binary.band[UINT64], binary.bshift[UINT64]
     colors, rest, base = gb.Vector(INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(INT64)
     later, f = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(UINT64, n)
@@ -98,7 +98,7 @@ def _choosing(A, gb, seed):
 
     def take(word):
         # near<f> = D bor.second word; free = COLORS & ~near; bit = free & -free, the lowest free color or 0
-        near = D.mxv(word, beside).new(mask=f.S)
+        near = D.mxv(word, bor_second).new(mask=f.S)
         near << binary.bor[UINT64](near | f)
         free = near.apply(binary.bxor[UINT64], right=COLORS).new().apply(band, right=COLORS).new()
         bit = band(free & free.apply(gb.unary.ainv[UINT64]).new()).new()

@@ -370,7 +370,7 @@ def _multivector_launch(
     build: Build, item: Pull, product: MultivectorProduct, k: int, values: Array | np.generic
 ) -> Launch:
     """The launch of a product with a multivector in copy k of a round: over all rows of the result, or along the rows
-    that have entries. The device chooses by the number of entries, if it knows that."""
+    that have entries. The device chooses by the number of entries, if it has been counted."""
     device, u, t = build.device, build.buffers[product.u], build.buffers[item.target]
     x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
     of = analysis.lines_product(product, values)
