@@ -33,9 +33,25 @@ struct SegmentedRows {
   __device__ __forceinline__ i64 length(i64 row) const { return (i64)ptr[row + 1] - (i64)ptr[row]; }
 };
 
+// The places of a row that N lanes share: those of the columns of entries e, e + N, ..
+template <int N, class Line>
+__device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColumns& columns, Line line) {
+  u64 found = 0;
+  for (; e < stop && found != places; e += AHEAD * N) {
+    i64 k[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * N < stop ? e + i * N : e];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) found |= line(k[i]) & places;
+  }
+#pragma unroll
+  for (int d = N / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+  return found;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old,
-            MaskView mask, SegmentedRows rows, SegmentedRows back PARAMETERS) {
+    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
+            SegmentedRows rows, SegmentedRows back PARAMETERS) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
@@ -52,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 
   // From the last thread on: small frontiers push with the first ones.
   const u64 cleared = old_dense ? (u64)n : old_length;
-  for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32) old.bits[old_dense ? k : old.list[k]] = 0;
+  for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
+    old.bits[old_dense ? k : old.list[k]] = 0;
 
 #if WITH_STATEMENTS
   const i64 round = begun + control.ahead;
@@ -144,16 +161,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u64 places = unit < all ? words.open(mask, row, w) & ~words.places_at(also(words.at(row, w)), row) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
       if (stop - e > back.longest) stop = e;
-      u64 found = 0;
-      for (e += lane; e < stop && found != places; e += AHEAD * LANES) {
-        i64 k[AHEAD];
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < stop ? e + i * LANES : e];
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i) found |= words.line(u.bits, k[i], w) & places;
-      }
-#pragma unroll
-      for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+      const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
       if (BITS == 64) t.bits[unit] = found;
       else atomicOr(t.bits + words.at(row, w), words.shifted(found, row));
@@ -164,11 +172,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 to = words.at(row, w);
       const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + to) | also(to), row);
       const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
-      u64 found = 0;
-      for (i64 e = (i64)back.begin[segment] + WARP_LANE; e < stop && found != places; e += 32)
-        found |= words.line(u.bits, columns[e], w) & places;
-#pragma unroll
-      for (int d = 16; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+      const i64 e = (i64)back.begin[segment] + WARP_LANE;
+      const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
       const u64 before = words.places_at(atomicOr(t.bits + to, words.shifted(found, row)), row);
       entries += __popcll(found & ~before), work += before ? 0 : rows.length(row);
@@ -210,7 +215,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   u32 entries = 0;
   u64 work = 0;
   const u64 cleared = old_dense ? (u64)n : old_length;
-  for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32) old.bits[old_dense ? k : old.list[k]] = 0;
+  for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
+    old.bits[old_dense ? k : old.list[k]] = 0;
 #else
   (void)begun, (void)old;
 #endif
@@ -246,8 +252,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
         for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i)
-          has[i] = ((u64)x.bits[k[i] * words.per_line + w] >> b & 1) && e + i < stop;
+        for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words.per_line + w] >> b & 1) && e + i < stop;
 #if KIND == VALUES
         U_T v[AHEAD];
 #pragma unroll
