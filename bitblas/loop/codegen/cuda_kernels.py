@@ -420,9 +420,8 @@ def words_text(statements: Sequence[Statement], iso: IsoValues) -> tuple[CudaKer
     dialect = CudaWords(kernel, truths)
     scalars = [dialect.load_scalar(s, "const ") for s in scalars_of(statements)]
     lines = dialect.phase(statements).lines
-    loads, _ = half_words(kernel, vectors, modified, truths)
-    # Other threads read the bits as a mask meanwhile.
-    stores = [f"if (exists) poke((u32*)x{x.id}_bits + mine, w{x.id});" for x in vectors if x in modified]
+    loads, stores = half_words(kernel, vectors, modified, truths)
+    stores = [f"if (exists) {{ {' '.join(stores)} }}"] if stores else []
     return kernel, macro("AT_HALF", [*scalars, *loads, *lines, *stores])
 
 
