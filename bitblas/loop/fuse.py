@@ -177,13 +177,6 @@ def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: M
     return taken
 
 
-def copies(s: Statement) -> bool:
-    """Whether an element-wise statement writes a vector's or a scalar's values as they are, not of BOOL."""
-    e = s.value
-    plain = isinstance(e, Elementwise) and e.op is None and e.mode == LEFT and s.accum is None
-    return plain and isinstance(s.target, Vec) and s.target.dtype is not BOOL
-
-
 def _always(e: Elementwise, u: Vec) -> bool:
     """Whether the expression has a value at every entry of u."""
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
@@ -520,15 +513,15 @@ class _Fusion:
             self._invalidate(self.waiting[-1])
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
-        known, mask = self.fresh.get(product.u), s.mask
-        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
-        by_mask = isinstance(product, MultivectorProduct) and opens
-        before = statements_at_entries(self.waiting, product.u, target, s.mask)
-        if isinstance(product, MultivectorProduct) and (by_mask or not all(map(copies, before))):
-            before = []  # element-wise kernels run on its list
+        before = list[Statement]()
+        if not isinstance(product, MultivectorProduct):  # whose element-wise kernels run on its list
+            before = statements_at_entries(self.waiting, product.u, target, s.mask)
         if before:
             del self.waiting[-len(before) :]
         self._flush()
+        known, mask = self.fresh.get(product.u), s.mask
+        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
+        by_mask = isinstance(product, MultivectorProduct) and opens
         if not by_mask and not (isinstance(known, Product) and same_rows(known, product)):
             self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist

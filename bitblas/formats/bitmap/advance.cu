@@ -8,14 +8,10 @@
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
-// cleared for the next round. WITH_STATEMENTS: element-wise statements (AT_HALF) run first, at the entries of u. ALSO: they
-// add these to the mask's vector, so that its words may or may not have them yet.
+// cleared for the next round.
 #include "formats/csr/columns.cuh"
 #define VALUES 2  // as in kernels/product.cuh: not the KIND of this kernel
 #include "kernels/joined.cuh"
-#if WITH_STATEMENTS
-#include "kernels/half_words.cuh"
-#endif
 typedef AnyColumn<PACKED, COL_T> AllColumns;
 #define AHEAD 4  // entries that a lane of a pull loads before it uses the first
 
@@ -50,8 +46,8 @@ __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColu
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
-            SegmentedRows rows, SegmentedRows back PARAMETERS) {
+    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old,
+            MaskView mask, SegmentedRows rows, SegmentedRows back) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
@@ -71,20 +67,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
-#if WITH_STATEMENTS
-  const i64 round = begun + control.ahead;
-  (void)round;
-  const auto at_word = [&](bool exists, i64 word) {
-#pragma unroll 1
-    for (int h = 0; h < 2; ++h) {
-      const i64 mine = 2 * word + h;
-      const u32 all = exists ? ~0u : 0u;
-      (void)all;
-      AT_HALF
-    }
-  };
-#endif
-  const auto also = [&](i64 word) { return ALSO ? peek(u.bits + word) : 0ull; };
   if (!pull) {
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
@@ -102,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       }
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
-        open[k] = news[k] ? mask.word(at[k]) & ~also(at[k]) : 0;
+        open[k] = news[k] ? mask.word(at[k]) : 0;
         there[k] = news[k] ? peek(t.bits + at[k]) : 0;
       }
 #pragma unroll
@@ -127,9 +109,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u32 word = mine ? u_dense ? (u32)k : u.list[k] : 0;
       const u64 x = mine ? u.bits[word] : 0;  // later statements may have removed entries
       if (!__any_sync(ALL_LANES, x != 0)) continue;
-#if WITH_STATEMENTS
-      at_word(x != 0, word);
-#endif
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);
@@ -146,19 +125,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push);
     }
   } else {
-#if WITH_STATEMENTS
-    for (i64 first = (i64)warp * 32; first < n; first += (i64)warps * 32) {
-      const i64 word = first + WARP_LANE;
-      const bool some = word < n && u.bits[word] != 0;
-      if (__any_sync(ALL_LANES, some)) at_word(some, some ? word : 0);
-    }
-#endif
     const AllColumns columns = back.columns();
     const i64 all = words.lines * words.per_line;
     const int lane = threadIdx.x & (LANES - 1);
     for (i64 first = (i64)warp * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
-      const u64 places = unit < all ? words.open(mask, row, w) & ~words.places_at(also(words.at(row, w)), row) : 0;
+      const u64 places = unit < all ? words.open(mask, row, w) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
@@ -169,13 +141,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     }
     for (i64 s = warp; s < back.segments * words.per_line; s += warps) {
       const i64 segment = s / words.per_line, w = s % words.per_line, row = back.row_of[segment];
-      const i64 to = words.at(row, w);
-      const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + to) | also(to), row);
+      const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + words.at(row, w)), row);
       const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
-      const u64 before = words.places_at(atomicOr(t.bits + to, words.shifted(found, row)), row);
+      const i64 at = words.at(row, w);
+      const u64 before = words.places_at(atomicOr(t.bits + at, words.shifted(found, row)), row);
       entries += __popcll(found & ~before), work += before ? 0 : rows.length(row);
     }
     if (thread_number() == 0) t.state[DENSE] = 1;

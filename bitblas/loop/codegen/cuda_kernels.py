@@ -412,19 +412,6 @@ def entry_text(
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
-def words_text(statements: Sequence[Statement], iso: IsoValues) -> tuple[CudaKernel, str]:
-    """AT_HALF: the statements at half word `mine` of a multivector u; all have the mask u.S, and copy values."""
-    kernel = CudaKernel(iso)
-    vectors, modified = vectors_of(statements), {s.written for s in statements if s.written is not None}
-    truths = loaded_truths(statements, kernel)
-    dialect = CudaWords(kernel, truths)
-    scalars = [dialect.load_scalar(s, "const ") for s in scalars_of(statements)]
-    lines = dialect.phase(statements).lines
-    loads, stores = half_words(kernel, vectors, modified, truths)
-    stores = [f"if (exists) {{ {' '.join(stores)} }}"] if stores else []
-    return kernel, macro("AT_HALF", [*scalars, *loads, *lines, *stores])
-
-
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------
 
 

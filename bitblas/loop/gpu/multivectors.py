@@ -26,8 +26,6 @@ from ...plan.product import VALUES, WORDS, power_of_two
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import BUFFERS, Argument, Frontier, Launch
-from ..codegen.cuda_dialect import CudaKernel, macro
-from ..codegen.cuda_kernels import words_text
 from ..fuse import Advance
 from ..ir import IsoValues, MultivectorProduct, Vec
 
@@ -111,16 +109,10 @@ def _push_or_pull(
     if has_even_units(pull, tuning.value("multivector.even_rows")):
         lanes = 1  # adjacent rows of a mesh read adjacent words
     bits, per_line = min(64, lines.stride), words_of(lines)
-    kernel, at_half = words_text(item.before, build.iso) if item.before else (CudaKernel({}), "")
-    parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
-    flags = ("WITH_STATEMENTS", int(bool(item.before))), ("ALSO", int(item.also))
     variant = Variant(
         "formats/bitmap/advance",
         (*push.format.view.types(push, False), ("Z", BOOL)),
-        (("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed)), *flags),
-        functions=tuple(kernel.functions),
-        label="words with statements" if item.before else "words",
-        text=f"{parameters}\n{at_half}\n",
+        (("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
     )
     args = (
         *shape,
@@ -130,7 +122,6 @@ def _push_or_pull(
         *build.mask(item.mask),
         *segmented(device, push, tuning.count("multivector.segment")),
         *segmented(device, pull, tuning.count("multivector.long_row")),
-        *build.resolve(tuple(kernel.parameters)),
     )
     return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
 
