@@ -244,8 +244,12 @@ def runs_fused(A: Matrix) -> bool:
 
 
 def follows_lists(A: Matrix) -> bool:
-    """Whether rounds of many searches on A cost the entries of their frontiers: on GPUs."""
-    return runs_fused(A) and not A.device.host_memory
+    """Whether rounds of many searches on A cost what is in their frontiers: on GPUs, without very long rows."""
+    if not runs_fused(A) or A.device.host_memory:
+        return False
+    from bitblas.loop.gpu.multivectors import follows_lists
+
+    return follows_lists(A._store.structure)
 
 
 def frontier_stack(A: Matrix, gb: ModuleType) -> Stack | None:

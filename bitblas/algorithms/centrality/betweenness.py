@@ -289,12 +289,13 @@ def _searching(A, gb, k, logs, edges):
         T(level.S) << divided(T & P)
 
     def back(Q, T, P, V, W):
-        # Q<level, replace> = T plus.first A', from the next level; D<level> += Q .* P
+        # S<level, replace> = T plus.first A', from the next level; D<level> += S .* P
+        S = T if saved is None else Q
         to_the_one_before(V, W)
-        Q(level.S, gb.replace) << along(T, A.T)
+        S(level.S, gb.replace) << along(T, A.T)
         one_less()
-        Q(level.S) << times(Q & P)
-        D(level.S, gb.monoid.plus) << (Q.apply(gb.unary.exp) if logs else Q)
+        S(level.S) << times(S & P)
+        D(level.S, gb.monoid.plus) << (S.apply(gb.unary.exp) if logs else S)
         share(T, P)
 
     state = {"level": level, "dependencies": D, "most": most, "paths": paths}

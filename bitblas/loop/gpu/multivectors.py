@@ -15,14 +15,16 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ... import tuning
+from ...config import config
+from ...formats import Structure
 from ...formats.csr.layout import Rows
-from ...formats.schedule import has_even_units, hubs_of
+from ...formats.schedule import hubs_of
 from ...kernels.variant import Variant
 from ...operations.multivector import as_sums, plan_lines, prepare, read_lines, variant_of, walks_lines, words_of
 from ...operations.operands import dummy, nothing
 from ...operations.variants import WHOLE
 from ...plan.direction import multivector_round_limit
-from ...plan.product import VALUES, WORDS, power_of_two
+from ...plan.product import VALUES, WORDS, key_of_lines, power_of_two
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import BUFFERS, Argument, Frontier, Launch
@@ -36,21 +38,28 @@ if TYPE_CHECKING:
 
 
 def may_advance(product: MultivectorProduct, iso: IsoValues, *, masked: bool) -> bool:
-    """Whether advances compute a product, by a square matrix whose rows are read as they are stored: presence only, or
-    values under a mask, if no row is so long that it must be cut. Lists have word numbers of 32 bits."""
+    """Whether advances compute a product: presence only, or values under a mask. Lists have word numbers of 32 bits."""
     values = analysis.planned_operand(product, iso)
-    if product.inner != product.lines or product.lines.words >= 1 << 32:
+    of = analysis.lines_product(product, values)
+    if product.inner != product.lines or product.lines.words >= 1 << 32 or walks_lines(of.key):
         return False
-    if walks_lines(analysis.lines_product(product, values).key):
+    if analysis.product_kind(product, iso)[0] != WORDS and not (masked and product.semiring.return_type is not BOOL):
         return False
-    if analysis.product_kind(product, iso)[0] == WORDS:
-        return True
-    rows = product.matrix.structure.rows(transposed=product.transpose)
-    return (
-        masked
-        and product.semiring.return_type is not BOOL
-        and hubs_of(rows, tuning.count("multivector.long_row")) is None
-    )
+    return has_short_rows(product.matrix.structure)
+
+
+def has_short_rows(structure: Structure) -> bool:
+    """Whether no row is so long that pulls cut it, of the matrix or its transpose. Graphs with such rows have few
+    levels, and frontiers with most rows."""
+    longest = tuning.count("multivector.long_row")
+    return all(hubs_of(structure.rows(transposed=side), longest) is None for side in (False, True))
+
+
+def follows_lists(structure: Structure) -> bool:
+    """Whether rounds of searches from many vertices cost what is in their frontiers."""
+    if not structure.device.captures_bodies or structure.hypersparse:
+        return False
+    return not walks_lines(key_of_lines(structure, config.prefer, per_entry=False)) and has_short_rows(structure)
 
 
 def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
@@ -106,9 +115,7 @@ def _push_or_pull(
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
     lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
-    if has_even_units(pull, tuning.value("multivector.even_rows")):
-        lanes = 1  # adjacent rows of a mesh read adjacent words
-    bits, per_line = min(64, lines.stride), words_of(lines)
+    bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
     variant = Variant(
         "formats/bitmap/advance",
         (*push.format.view.types(push, False), ("Z", BOOL)),
@@ -120,8 +127,8 @@ def _push_or_pull(
         *build.head(k),
         *frontiers,
         *build.mask(item.mask),
-        *segmented(device, push, tuning.count("multivector.segment")),
-        *segmented(device, pull, tuning.count("multivector.long_row")),
+        *segmented(device, push, longest),
+        *segmented(device, pull, longest),
     )
     return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
 
