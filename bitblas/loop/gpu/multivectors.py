@@ -18,7 +18,7 @@ from ... import tuning
 from ...config import config
 from ...formats import Structure
 from ...formats.csr.layout import Rows
-from ...formats.schedule import hubs_of
+from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
 from ...operations.multivector import as_sums, plan_lines, prepare, read_lines, variant_of, walks_lines, words_of
 from ...operations.operands import dummy, nothing
@@ -49,10 +49,11 @@ def may_advance(product: MultivectorProduct, iso: IsoValues, *, masked: bool) ->
 
 
 def has_short_rows(structure: Structure) -> bool:
-    """Whether no row is so long that pulls cut it, of the matrix or its transpose. Graphs with such rows have few
-    levels, and frontiers with most rows."""
-    longest = tuning.count("multivector.long_row")
-    return all(hubs_of(structure.rows(transposed=side), longest) is None for side in (False, True))
+    """Whether no row of the matrix or its transpose is so long that pulls cut it, or many times as long as the mean.
+    Graphs with such rows have few levels, and frontiers with most rows."""
+    longest, times = tuning.count("multivector.long_row"), tuning.value("multivector.even_rows")
+    both = [structure.rows(transposed=side) for side in (False, True)]
+    return all(has_even_units(rows, times) and hubs_of(rows, longest) is None for rows in both)
 
 
 def follows_lists(structure: Structure) -> bool:
