@@ -143,6 +143,11 @@ TABLE: dict[str, Threshold] = {
         " .16, .14, .13; rmat14 the same",
     ),
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
+    "push_cost.multivector.round": Threshold(
+        6,
+        "entries of the matrix per entry of the frontier's rows",
+        "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
+    ),
     "push_cost.round.entry": Threshold(
         16,
         "entries of the matrix per entry of the frontier's rows",
@@ -762,7 +767,8 @@ TABLE: dict[str, Threshold] = {
     "multivector.even_rows": Threshold(
         8,
         "times the mean length",
-        "If no row is longer, a lane of a product with many columns takes two pieces of a row: fewer lanes read the "
+        "If no row is longer, rounds of many searches follow lists of words; and a lane of a product with many columns "
+        "takes two pieces of a row: fewer lanes read the "
         "columns of entries. If rows differ more, the lanes of a warp would wait for the longest of more rows. 64 "
         "columns, FP32, H200, one piece and two: delaunay_n20 247 and 224 us (with weights 352 and 238), stencil27_100 "
         "536 and 453, rmat20 1480 and 1916.",

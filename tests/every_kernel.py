@@ -147,6 +147,16 @@ def wide() -> None:
         algorithms.betweenness_centrality(test_loop.graph(symmetric=True), range(9))
 
 
+def lists() -> None:
+    """Rounds of multivectors that follow lists: searches that push, pull and go back, and stop in between."""
+    A = gb.Matrix.from_coo(np.arange(199), np.arange(1, 200), True, nrows=200, ncols=200)
+    A = A.ewise_add(A.T, binary.lor).new()
+    for cost in (1e-9, 1e9):
+        with tuning.override({"push_cost.multivector.round": cost, "betweenness.steps": 4}):
+            algorithms.levels_from_each(A, range(0, 198, 3))
+            algorithms.betweenness_centrality(A, range(9))
+
+
 def long_rows(key: str) -> None:
     """Products of matrices whose rows fit no table."""
     for name, dtype, a, _ in FEW:
@@ -186,7 +196,7 @@ def texts(name: str, dtype: str) -> None:
 
 
 def groups() -> Iterator[Group]:
-    yield from ((short_rows, [()]), (wide, [()]))
+    yield from ((short_rows, [()]), (wide, [()]), (lists, [()]))
     for key in FORMS:
         fused = format_of(key).kernels["mxv.pull"].fused
         yield forms, [(key, which) for which in ("130x130", "gaps", "long hub")]

@@ -50,7 +50,9 @@ def sources(lib, shape, value, dtype, rng, wide):
 
 
 def captured(program):
-    assert {"pull", "ewise"} <= {line.kind for line in program.explain().launches}, program.explain()
+    kinds = {line.kind.strip() for line in program.explain().launches}
+    assert kinds & {"pull", "advance"}, program.explain()
+    return kinds
 
 
 SLOW = pytest.mark.slow  # the same with other sums and lines
@@ -86,6 +88,81 @@ def test_searches(device, k, wide, values, tune):
     same(V, X)
     same(P, Y)
     captured(program)
+
+
+def lattice(side):
+    """A grid whose numbering has gaps: rows of up to four entries, many levels."""
+    at = np.arange(side * side).reshape(side, side)
+    rows, cols = (np.concatenate([x.ravel() for x in pair]) for pair in ((at[1:], at[:, 1:]), (at[:-1], at[:, :-1])))
+    return side * side + 9, np.append(rows, cols), np.append(cols, rows)
+
+
+@in_emulator
+@pytest.mark.parametrize(("k", "wide", "cost"), [(5, True, 1e-9), (70, False, 1e9), (5, True, 6)])
+def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, tune):
+    """A search and its way back, pushed, pulled and both: levels, numbers of paths, and what the frontiers passed back.
+    The loop inside stops before the search ends, where buffers have rotated."""
+    tune({"push_cost.multivector.round": cost, "multivector.segment": 3})
+    n, rows, cols = lattice(10)
+    shape = (k, n) if wide else (n, k)
+
+    def swept(lib):
+        FP64, BOOL, binary = lib.dtypes.FP64, lib.dtypes.BOOL, lib.binary
+        A = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+        first, second = lib.semiring.plus_first[FP64], lib.semiring.plus_second[FP64]
+        ahead = lambda X: X.mxm(A, first) if wide else A.T.mxm(X, second)
+        back = lambda X: X.mxm(A.T, first) if wide else A.mxm(X, second)
+        begun = sources(lib, shape, 1.0, FP64, np.random.default_rng(1), wide)
+        Q, P, D, T = (lib.Matrix(FP64, *shape) for _ in range(4))
+        R, V = lib.Matrix(BOOL, *shape), lib.Matrix(lib.dtypes.INT16, *shape)
+        level, saved, more = lib.Matrix(BOOL, *shape), gb.loop.Stack(), lib.Vector.from_scalar(True, 1)
+        depth = lib.Scalar(lib.dtypes.INT64)
+
+        def forth(_):
+            P(Q.S) << Q
+            V(Q.S) << depth
+            saved.push(Q)
+            depth << depth.apply(binary.plus, right=1)
+            Q(~P.S, lib.replace) << ahead(Q)
+
+        def passed(_):
+            saved.pop(level)
+            Q(level.S, lib.replace) << back(T)
+            Q(level.S) << binary.times(Q & P)
+            D(level.S, binary.plus) << Q
+            T(level.S) << D.apply(binary.plus, right=1.0)
+            T(level.S) << binary.truediv(T & P)
+
+        def whole(_):
+            for X in (P, V, D, T):
+                X.clear()
+            saved.clear()
+            depth << 0
+            Q << begun
+            R(Q.S) << True
+            repeat(forth, while_=Q, limit=7)
+            repeat(forth, while_=Q)
+            D(P.S, lib.replace) << 0.0
+            level << R
+            repeat(passed, while_=level)
+            more << more.select("==", False)
+
+        program = Program(whole, while_=more)
+        for _ in range(2):
+            more << True
+            with at_once():
+                program.run()
+        return program, P, V, D, T
+
+    program, *mine = swept(gb)
+    _, *others = swept(graphblas)
+    for x, y in zip(mine, others, strict=True):
+        assert x.nvals == y.nvals
+        np.testing.assert_allclose(x.device.to_host(x.to_coo()[2]), y.to_coo()[2], rtol=1e-13)
+        for i in (0, 1):
+            np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
+    if device != "cpu":
+        assert {"advance", "stack"} <= captured(program) and "pull" not in captured(program)
 
 
 def statements(lib, A, C, D, M, s, k):

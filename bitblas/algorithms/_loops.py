@@ -15,6 +15,7 @@ from . import _check as check
 
 if TYPE_CHECKING:
     from ..core import Matrix, Scalar, Vector
+    from ..loop import Stack
     from ..typing import Array
 
 Fact = TypeVar("Fact")
@@ -240,6 +241,20 @@ def cached_loop(make: Make, A: Matrix, gb: ModuleType, *args: Hashable) -> Loop:
 def runs_fused(A: Matrix) -> bool:
     """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
     return hasattr(A, "_keep") and not hasattr(A, "shares")
+
+
+def follows_lists(A: Matrix) -> bool:
+    """Whether rounds of many searches on A cost what is in their frontiers: on GPUs, without very long rows."""
+    if not runs_fused(A) or A.device.host_memory:
+        return False
+    from bitblas.loop.gpu.multivectors import follows_lists
+
+    return follows_lists(A._store.structure)
+
+
+def frontier_stack(A: Matrix, gb: ModuleType) -> Stack | None:
+    """A stack for the frontiers of many searches on A; None if loops on its device save none."""
+    return gb.loop.Stack() if follows_lists(A) else None
 
 
 def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:

@@ -37,6 +37,26 @@ struct Control {
   __device__ __forceinline__ bool runs() const { return may_run(condition, rounds, ahead); }
 };
 
+// An index is out of range, or missing. faults: [0] 1 + twice the number of the statement, plus one if it is missing; [1]
+// the index.
+__device__ __forceinline__ void report_fault(i64* faults, i64 what, i64 index) {
+  if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;
+}
+
+// Whether this block is the last one to finish: it then sees what the others have written.
+__device__ __forceinline__ bool is_last(u32* ticket) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+    if (last) *ticket = 0;
+  }
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
 // Called by the whole warp: count the lanes with `add`, and return the number of each.
 template <class C> __device__ __forceinline__ C next_number(bool add, C* count) {
   const u32 who = __ballot_sync(ALL_LANES, add);

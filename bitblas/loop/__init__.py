@@ -3,5 +3,6 @@ a body, both are nested loops, and `if_(condition, then, else_)` replaces Python
 """
 
 from .program import Program, at_once, holds_matrix, if_, repeat
+from .stack import Stack
 
-__all__ = ["Program", "at_once", "holds_matrix", "if_", "repeat"]
+__all__ = ["Program", "Stack", "at_once", "holds_matrix", "if_", "repeat"]

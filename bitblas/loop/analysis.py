@@ -39,6 +39,7 @@ from .ir import (
     Reduce,
     Scal,
     Scatter,
+    Stacked,
     Statement,
     Term,
     Value,
@@ -264,6 +265,8 @@ def _constant(s: Statement, dtype: DataType, iso: IsoValues) -> np.generic | Non
         return cast_scalar(value, dtype) if kind == WORDS else None
     if isinstance(e, Exchange):
         return iso.get(e.u.id) if isinstance(e.u, Vec) else None
+    if isinstance(e, Stacked):
+        return cast_scalar(np.True_, dtype)
     if not isinstance(e, Elementwise) or not (e.op is None or e.keep):
         return None
     if isinstance(e.u, Const):

@@ -22,10 +22,12 @@ from .ir import (
     Exchange,
     Gather,
     Masked,
+    MultivectorProduct,
     Product,
     Reduce,
     Scal,
     Scatter,
+    Stacked,
     Statement,
     Value,
     Vec,
@@ -240,6 +242,7 @@ class FusedElementwise:
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
     local: frozenset[int] = frozenset()  # vectors used only in this kernel
+    listed: frozenset[Vec] = frozenset()  # multivectors whose worklists are valid before and after it
 
 
 @dataclass(eq=False)
@@ -263,6 +266,8 @@ class Advance:
     before: tuple[Statement, ...]
     also: bool  # the mask's vector receives the entries of u in `before`
     text: str
+    by_mask: bool = False  # of a multivector: at the places of its mask, which are listed
+    listed: frozenset[Vec] = frozenset()  # as in FusedElementwise
 
 
 @dataclass(eq=False)
@@ -296,7 +301,17 @@ class Between:
     statements: list[Statement]
 
 
-Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between
+@dataclass(eq=False)
+class OnStack:
+    """A frontier pushed on a stack or popped from it."""
+
+    kind: ClassVar[str] = "stack"
+    statement: Statement
+    value: Stacked
+    listed: frozenset[Vec] = frozenset()
+
+
+Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | OnStack
 
 
 @dataclass(frozen=True)
@@ -342,7 +357,7 @@ def fuse(
     """
     how = _Advances(is_advance, is_direct, lists)
     left = _Fusion(how, body, condition, {}).fresh
-    kept = {x: p for x, p in left.items() if x in body.vectors}
+    kept = {x: p for x, p in left.items() if x in body.vectors and isinstance(p, Product)}
     rounds = _Fusion(how, body, condition, dict(kept))
     if any(rounds.fresh.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
@@ -382,6 +397,8 @@ def _touched(item: Item) -> set[Vec | Scal]:
         return {x for s in item.statements for x in s.named}
     if isinstance(item, CompactFrontier):
         return {item.vec}
+    if isinstance(item, OnStack):
+        return {x for x in (item.value.u, item.statement.target) if isinstance(x, Vec)}
     if isinstance(item, Inner):
         return {item.condition} if isinstance(item.condition, Vec) else set()
     before = item.before if isinstance(item, Advance) else ()
@@ -401,7 +418,7 @@ class _Fusion:
         how: _Advances,
         body: Body,
         condition: Vec | Scal | None,
-        fresh: dict[Vec, Product],
+        fresh: dict[Vec, Product | Stacked],
         *,
         pulls: bool = False,
     ) -> None:
@@ -423,12 +440,19 @@ class _Fusion:
     def _add(self, s: Statement | Block) -> None:
         if isinstance(s, Block):
             self._flush()
+            for inside in flat((s,)):
+                self._invalidate(inside)
             self.items.append(inner := _inner(s, tuple(self.vectors), self.how))
             self.vectors = list(inner.round.vectors)
         elif isinstance(s.value, Exchange):
             self._exchange(s, s.value)
         elif isinstance(s.value, Product):
             self._product(s, s.value)
+        elif isinstance(s.value, Stacked):
+            self._flush()
+            self.items.append(OnStack(s, s.value, self._listed()))
+            if isinstance(s.target, Vec):
+                self.fresh[s.target] = s.value
         else:
             if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
                 t = self._vector(s.target.size, s.target.dtype)
@@ -443,8 +467,13 @@ class _Fusion:
         return x
 
     def _flush(self) -> None:
-        self.items.extend(FusedElementwise(found) for found in group_statements(self.waiting))
+        listed = self._listed()
+        self.items.extend(FusedElementwise(found, listed=listed) for found in group_statements(self.waiting))
         self.waiting.clear()
+
+    def _listed(self) -> frozenset[Vec]:
+        """The multivectors whose worklists are valid."""
+        return frozenset(x for x, made in self.fresh.items() if isinstance(made, (MultivectorProduct, Stacked)))
 
     def _invalidate(self, s: Statement) -> None:
         """A worklist stays valid as long as entries are only removed."""
@@ -484,27 +513,32 @@ class _Fusion:
             self._invalidate(self.waiting[-1])
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
-        before = statements_at_entries(self.waiting, product.u, target, s.mask)
+        before = list[Statement]()
+        if not isinstance(product, MultivectorProduct):  # whose element-wise kernels run on its list
+            before = statements_at_entries(self.waiting, product.u, target, s.mask)
         if before:
             del self.waiting[-len(before) :]
         self._flush()
-        known = self.fresh.get(product.u)
-        if known is None or not same_rows(known, product):
+        known, mask = self.fresh.get(product.u), s.mask
+        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
+        by_mask = isinstance(product, MultivectorProduct) and opens
+        if not by_mask and not (isinstance(known, Product) and same_rows(known, product)):
             self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist
         self.advances[product.u] = product
         also = s.mask is not None and any(b.target == s.mask.vec for b in before)
-        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text))
+        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text, by_mask, self._listed()))
         self.fresh[target] = product
         for b in before:
             self._invalidate(b)
 
     def _count_complete(self, body: Body) -> None:
-        """Count a condition that a block, an exchange or a scatter wrote last when it is complete."""
+        """Count a condition that a block, an exchange, a scatter or a stack wrote last when it is complete."""
         condition = self.condition
         writes = lambda s: any(x.target == condition for x in flat((s,)))
         wrote = next((s for s in reversed(body.statements) if writes(s)), None)
-        whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
+        late_writers = Exchange, Scatter, Stacked
+        whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, late_writers))
         late = any(isinstance(item, CompactFrontier) and item.late for item in self.items)
         if condition is not None and whole and not late:
             self.waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
@@ -554,4 +588,6 @@ def statement_texts(item: Item) -> tuple[str, ...]:
         return tuple(s.text for s in item.statements)
     if isinstance(item, Advance):
         return (*(s.text for s in item.before), item.text)
+    if isinstance(item, OnStack):
+        return (item.statement.text,)
     return (item.text,) if isinstance(item, Pull) else ()

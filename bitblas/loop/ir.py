@@ -186,7 +186,20 @@ class Exchange:
     how: Pattern
 
 
-Value: TypeAlias = Elementwise | Product | Reduce | Gather | Scatter | InitializeCells | Exchange
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """A frontier u that is pushed on a stack (loop/stack.py), one that is popped from it, or its removal of all.
+    number: identifies the statement in errors."""
+
+    stack: int  # the id of the stack
+    what: str  # "push", "pop" or "clear"
+    number: int
+    u: Vec | None = None
+
+
+NO_TARGET = -2  # the number of a Scal: of statements without a target
+
+Value: TypeAlias = Elementwise | Product | Reduce | Gather | Scatter | InitializeCells | Exchange | Stacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +225,8 @@ class Statement:
             return tuple(dict.fromkeys(x for x in (value.index, value.u, value.where) if isinstance(x, Vec)))
         elif isinstance(value, Gather):
             found = [value.index]
+        elif isinstance(value, Stacked):
+            found = [] if value.u is None else [value.u]
         elif not isinstance(value, (InitializeCells, Exchange)):
             found = [value.u]
         if self.mask is not None:

@@ -10,7 +10,7 @@ searches run again with natural logarithms: sums become logaddexp, products and 
 and only ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
 the share of shortest paths through v; when v passes on its share, v itself counts as one more target. V is the level of
 each vertex, -1 if not found. W is its low byte: selecting one level by W (an existence mask) reads a quarter of the
-bytes.
+bytes. On a GPU, frontiers are saved instead, and the way back costs what was in a level.
 
 Rounding: counts round like any FP64 sum. A logarithm l has an absolute error of up to l 2^-53 per step, which is a
 relative error of the count. If counts grow to e^l in h steps, results may be off by 2 h l 2^-53, typically by less than
@@ -46,7 +46,7 @@ def betweenness_centrality(
 
     A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
     int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
-    0: the same seed draws the same sources. batch: int, sources per batch, which needs six matrices of `batch` rows.
+    0: the same seed draws the same sources. batch: int, sources per batch, which takes eight matrices of `batch` rows.
     weighted: bool, whether the values, above 0, are lengths of edges; else, and for BOOL, all are 1. normalized: bool,
     divide by the number of pairs of a source and a target. endpoints: bool, whether paths pass through their ends. gb:
     the library, bitblas if None.
@@ -192,7 +192,8 @@ def _searching(A, gb, k, logs, edges):
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
     D, level = make(FP64), make(BOOL)
     paths = (make(FP64), make(INT32)) if edges else ()
-    depth, low, goes_on, searches = gb.Scalar(INT32), gb.Scalar(UINT8), gb.Scalar(BOOL), gb.Scalar(BOOL)
+    depth, before, low = gb.Scalar(INT32), gb.Scalar(INT32), gb.Scalar(UINT8)
+    goes_on, searches, saved = gb.Scalar(BOOL), gb.Scalar(BOOL), loops.frontier_stack(A, gb) if k > 1 else None
     most, number, ahead = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(gb.dtypes.INT64)
     # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
@@ -213,27 +214,43 @@ def _searching(A, gb, k, logs, edges):
         # Q<level, replace> = one, at the sources
         Q(level.S, gb.replace) << one
         P.clear()
-        V << -1
-        W << 0
+        T.clear()
+        begin_levels(V, W)
         depth << 0
         found(Q, P, V, W)
         searches << True
         loops.repeat(lambda _: some_steps(Q, P, V, W), searches)
         # D<P, replace> = 0; go back from the last level, whose vertices have dependency 0
         D(P.S, gb.replace) << 0.0
+        if saved is not None:
+            saved.pop(level)  # no vertices
         to_the_one_before(V, W)
+        one_less()
         goes_on << binary.land(goes_on & number)
         share(T, P)
-        loops.repeat(lambda _: back(T, P, V, W), goes_on)
+        loops.repeat(lambda _: back(Q, T, P, V, W), goes_on)
         most << largest(P)
         searches << False
 
+    def begin_levels(V, W):
+        # V = -1; W = 0; or no saved levels
+        if saved is not None:
+            saved.clear()
+        if saved is None or edges:
+            V << -1
+        if saved is None:
+            W << 0
+
     def found(Q, P, V, W):
-        # P<Q> = Q; V<Q> = depth; W<Q> = depth & 255
+        # P<Q> = Q; V<Q> = depth; W<Q> = depth & 255, or save Q
         P(Q.S) << Q
-        V(Q.S) << depth
-        low << depth.apply(binary.band, right=255)
-        W(Q.S) << low
+        if saved is None or edges:
+            V(Q.S) << depth
+        if saved is None:
+            low << depth.apply(binary.band, right=255)
+            W(Q.S) << low
+        else:
+            saved.push(Q)
 
     def some_steps(Q, P, V, W):
         # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
@@ -251,26 +268,34 @@ def _searching(A, gb, k, logs, edges):
         found(Q, P, V, W)
 
     def to_the_one_before(V, W):
-        # level<V == depth, replace> = true; the low bytes W are compared first
-        depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=1)
-        low << depth.apply(binary.band, right=255)
+        # level = the frontier that was saved last; or level<V == depth - 1, replace> = true, by the low bytes W first
+        if saved is not None:
+            saved.pop(level)
+            return
+        before << depth.apply(binary.minus, right=1)
+        low << before.apply(binary.band, right=255)
         near = make(BOOL)
         near << W.select("==", low)
-        near(near.S, gb.replace) << V.select("==", depth)
+        near(near.S, gb.replace) << V.select("==", before)
         level(near.S, gb.replace) << True
 
-    def share(T, P):
-        # T<level, replace> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P)
-        T(level.S, gb.replace) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
-        T << divided(T & P)
+    def one_less():
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=1)
 
-    def back(T, P, V, W):
-        # T<level, replace> = T plus.first A', from the next level; D += T .* P
+    def share(T, P):
+        # T<level> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P)
+        T(level.S, replace=saved is None) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
+        T(level.S) << divided(T & P)
+
+    def back(Q, T, P, V, W):
+        # S<level, replace> = T plus.first A', from the next level; D<level> += S .* P
+        S = T if saved is None else Q
         to_the_one_before(V, W)
-        T(level.S, gb.replace) << along(T, A.T)
-        T << times(T & P)
-        D(gb.monoid.plus) << (T.apply(gb.unary.exp) if logs else T)
+        S(level.S, gb.replace) << along(T, A.T)
+        one_less()
+        S(level.S) << times(S & P)
+        D(level.S, gb.monoid.plus) << (S.apply(gb.unary.exp) if logs else S)
         share(T, P)
 
     state = {"level": level, "dependencies": D, "most": most, "paths": paths}

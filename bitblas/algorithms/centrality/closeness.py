@@ -21,6 +21,7 @@ from .. import _loops as loops
 from .._algorithm import algorithm, on_device_of_matrix
 from .._parts import MultiSourceSearch, batches, count_bits
 from ..paths.all_pairs import distances_from_each
+from ..paths.bfs import searched_levels
 from ..paths.sssp import facts_of
 
 
@@ -79,6 +80,8 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
         reached, total = work.total(reached), work.total(total)
         reached(plus) << -1.0
         return reached, total
+    if loops.follows_lists(A):
+        return _by_levels(A, work, inverse, gb)
     loop = loops.cached_loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0
@@ -87,6 +90,27 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
         searches.start(sources)
         loop.run()
     return work.total(loop.result(reached)), work.total(loop.result(total))
+
+
+def _by_levels(A, work, inverse, gb):
+    """The same by the levels of 64 searches at once, whose rounds cost what is active."""
+    FP64, plus, n = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64], A.nrows
+    # reached = -1: the vertex itself
+    reached, total = gb.Vector.from_scalar(0.0, n), gb.Vector.from_scalar(0.0, n)
+    for sources in work.part(batches(n)):
+        # reached += the entries of each column of V; total += their sums, or those of 1 / V
+        with loops.silenced():
+            V = searched_levels(A, list(sources), gb)
+        reached(plus) << V.apply(gb.unary.one[FP64]).new().reduce_columnwise(plus)
+        if inverse:
+            V = V.apply(gb.unary.identity[FP64]).new()
+            V << V.select(gb.select.valuegt, 0.0)
+            V << V.apply(gb.binary.truediv, left=1.0)
+        total(plus) << V.reduce_columnwise(plus)
+        loops.report(len(sources), total=n)
+    reached, total = work.total(reached), work.total(total)
+    reached(plus) << -1.0
+    return reached, total
 
 
 def _searching(A, gb, inverse):

@@ -67,13 +67,17 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     rounds, work = _rounds(gb, depth_limit), loops.shared_work()
-    own = work.part(sources)
-    every = rounds is not None and rounds <= SHORT
-    loop = _searched(A, own, gb, rounds if every else SHORT, gb.dtypes.INT16)
-    if not every and loop.state["while_"].nvals:  # some path is longer
-        loop = _searched(A, own, gb, rounds, gb.dtypes.INT64)
-    V = loop.result(loop.state["levels"])
+    V = searched_levels(A, work.part(sources), gb, rounds)
     return work.stacked(V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64))
+
+
+def searched_levels(A, sources, gb, rounds=None):
+    """The levels, INT16 if they fit, else INT64, of so many rounds at most."""
+    every = rounds is not None and rounds <= SHORT
+    loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
+    if not every and loop.state["while_"].nvals:  # some path is longer
+        loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
+    return loop.result(loop.state["levels"])
 
 
 def _searched(A, sources, gb, rounds, dtype):
@@ -81,8 +85,8 @@ def _searched(A, sources, gb, rounds, dtype):
     k = len(sources)
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
-    # Q[s, sources[s]] = true
-    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
+    # S[s, sources[s]] = true
+    loop.state["starts"].build(list(range(k)), sources, [True] * k, clear=True)
     loop.run()
     return loop
 
@@ -90,6 +94,11 @@ def _searched(A, sources, gb, rounds, dtype):
 def _levels_of_each(A, gb, limit, k, dtype):
     V = gb.Matrix(dtype, k, A.nrows)  # levels
     Q = gb.Matrix(gb.dtypes.BOOL, k, A.nrows)  # frontiers
+    S = gb.Matrix(gb.dtypes.BOOL, k, A.nrows)  # the first one
+
+    def begin():
+        # Q<S, replace> = true
+        Q(S.S, gb.replace) << True
 
     def body(level):
         # V<Q> = level
@@ -97,7 +106,7 @@ def _levels_of_each(A, gb, limit, k, dtype):
         # Q<!V, replace> = Q any.pair A
         Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
 
-    return {"body": body, "while_": Q, "limit": limit, "levels": V}
+    return {"begin": begin, "body": body, "while_": Q, "limit": limit, "levels": V, "starts": S}
 
 
 def _rounds(gb, depth_limit):

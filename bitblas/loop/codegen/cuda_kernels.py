@@ -251,10 +251,12 @@ def fused_variant(
     counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
+    listed: frozenset[Vec] = frozenset(),
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of these statements, and its parameters. full: vectors that have an entry everywhere. local: vectors
-    without memory. counted: the loop condition, which is written to the state ("slot",): the number of entries of this
-    vector, or the value of this scalar."""
+    without memory. listed: multivectors whose nonempty words are listed; with one of them as the only guard, the kernel
+    visits these words only. counted: the loop condition, which is written to the state ("slot",): the number of entries
+    of this vector, or the value of this scalar."""
     kernel = CudaKernel(iso, full, local, *lazy_and_flagged(statements, iso, local))
     vectors, scalars = vectors_of(statements), scalars_of(statements)
     modified = {s.written for s in statements if s.written is not None}
@@ -264,6 +266,10 @@ def fused_variant(
     guards = _guards(kernel, statements, counted)
     ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
+    by_list = len(guards) == 1 and guards[0] in listed
+    if by_list:
+        kernel.parameter("const u32* list", "list", guards[0].id)
+        kernel.parameter("const u64* list_state", "list_state", guards[0].id)
     loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors
     if loads is None:
@@ -287,6 +293,7 @@ def fused_variant(
     load_words, store_words = half_words(kernel, stored, modified, truths)
     macros = [
         f"#define BY_WORDS {int(loads is None)}",
+        f"#define BY_LIST {int(by_list)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
         macro("STORE_WORDS", store_words),

@@ -22,6 +22,7 @@ from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
+from ...store import words
 from ...typing import Array
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
@@ -35,15 +36,18 @@ from ..fuse import (
     Inner,
     Item,
     Line,
+    OnStack,
     Pull,
     Round,
     size_of,
     statement_texts,
 )
-from ..ir import NO_LIMIT, Masked, Product, Reduce, Scal, Vec
+from ..ir import NO_LIMIT, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
+from .multivectors import multivector_advance
 from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
 from .small_rounds import small_rounds
+from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
 if TYPE_CHECKING:
@@ -91,9 +95,11 @@ class Build:
             }
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
+            self.stacks = Stacks(self, plan)
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
+            self.stacks = around.stacks
             self.missing_transposes = around.missing_transposes
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
@@ -162,19 +168,30 @@ class Build:
 
     def _list_frontiers(self) -> None:
         for item in self.round.items:
+            if isinstance(item, OnStack) and isinstance(item.statement.target, Vec):
+                self.buffers[item.statement.target].list_units(words(item.statement.target.size), 0)
             if isinstance(item, (Advance, CompactFrontier)):
                 vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
-                self.buffers[vec].list_units(layout.units, segments)
+                units = layout.units
+                if isinstance(item.product, MultivectorProduct):
+                    units = item.product.lines.words
+                self.buffers[vec].list_units(units, segments)
                 if isinstance(item, Advance):
-                    self.buffers[item.product.u].list_units(layout.units, segments)
+                    self.buffers[item.product.u].list_units(units, segments)
 
     def rows_of(self, product: Product) -> tuple[Layout, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
+        if isinstance(product, MultivectorProduct):
+            return structure.rows(transposed=not product.transpose), 0
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
+
+    def is_multivector(self, x: Vec) -> bool:
+        """Whether advances of the round write a multivector."""
+        return any(isinstance(s.product, MultivectorProduct) and s.target == x for s in self.advances)
 
     def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
@@ -186,6 +203,7 @@ class Build:
         launches, advanced = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
+            known = {x: self._list_state(x, k, made, advanced) for x in getattr(item, "listed", ())}
             if isinstance(item, CompactFrontier):
                 state = self.compactions[k, number]
                 if not item.late:
@@ -196,7 +214,7 @@ class Build:
                     continue
                 launches.append(launch)
             elif isinstance(item, Advance):
-                launches.append(self._advance(item, k, made.get(item.product.u), advanced))
+                launches += self._advance(item, k, made.get(item.product.u), advanced, known)
                 advanced[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
@@ -205,19 +223,23 @@ class Build:
                 launches.append(self._inner(item, self.head(k)))
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
+            elif isinstance(item, OnStack):
+                launches += self.stacks.launches(self, item, k, known)
             else:
-                launches.append(self.elementwise(item, k))
+                launches.append(self.elementwise(item, k, known))
             if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (FusedElementwise, Pull, Inner, Between))
+        assert isinstance(item, (FusedElementwise, Pull, Inner, Between, OnStack))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        if isinstance(item, Between):
-            launch: Launch = ExchangeLaunch(self, item)
+        if isinstance(item, OnStack):
+            launch: Launch = self.stacks.once(self, item, where)
+        elif isinstance(item, Between):
+            launch = ExchangeLaunch(self, item)
         else:
             launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.elementwise(item, -1, once=True)
         self.lines.append(Line(where, statement_texts(item), self.launched))
@@ -245,11 +267,22 @@ class Build:
         """The first state of a vector's buffers in copy k of a round, after `advanced` advances."""
         return self.first[x] + k * self.advances_of[x] + advanced[x]
 
+    def _list_state(self, x: Vec, k: int, made: Mapping[Vec, int], advanced: Mapping[Vec, int]) -> Array:
+        """The state of the worklist of a multivector."""
+        if x in self.stacks.popped and x not in made:
+            return self.stacks.popped[x]
+        return self.number(made[x] if x in made else self._state(x, k, advanced) + 1)
+
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
-    def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
-        """The arrays for the parameters of generated text, in their current buffers."""
+    def resolve(
+        self,
+        parameters: tuple[Parameter, ...],
+        slot: Array | None = None,
+        lists: Mapping[Vec, Array] = MappingProxyType({}),
+    ) -> tuple[Argument, ...]:
+        """The arrays for the parameters of generated text, in their current buffers. lists: states of worklists."""
         xp, found = self.device.xp, list[Argument]()
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
@@ -262,6 +295,9 @@ class Build:
             elif kind == "slot":
                 assert slot is not None
                 found.append(slot)
+            elif kind in ("list", "list_state"):
+                x = by_number[number]
+                found.append(x.at(x.lists) if kind == "list" else lists[x.vec])
             elif kind == "size":
                 found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
@@ -272,12 +308,17 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
-    def elementwise(self, item: FusedElementwise, k: int, *, once: bool = False) -> Launch:
-        variant, parameters = fused_variant(item.statements, self.iso, item.counted, self.full, item.local)
+    def elementwise(
+        self, item: FusedElementwise, k: int, lists: Mapping[Vec, Array] = MappingProxyType({}), *, once: bool = False
+    ) -> Launch:
+        """lists: the states of multivectors whose words are listed."""
+        variant, parameters = fused_variant(
+            item.statements, self.iso, item.counted, self.full, item.local, frozenset(lists)
+        )
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self.head(k)
-        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot, lists))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
@@ -286,16 +327,28 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
+    def _advance(
+        self,
+        item: Advance,
+        k: int,
+        compacted: int | None,
+        advanced: Mapping[Vec, int],
+        lists: Mapping[Vec, Array],
+    ) -> list[Launch]:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
+        first = self._state(item.target, k, advanced)
+        if isinstance(product, MultivectorProduct):
+            entering = None
+            if not item.by_mask:
+                entering = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
+            return multivector_advance(self, item, product, k, entering, first, lists)
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
         before = entry_text(item.before, product.u, self.iso)
         counts_work = any(s.product.u == item.target for s in self.advances)
         variant = replace(kernel, scans=compacted in self.scanned, counts_work=counts_work).variant(before)
-        first = self._state(item.target, k, advanced)
         u_state = self._state(product.u, k, advanced) + 1 if compacted is None else compacted
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
         longest = self.longest(layout)
@@ -316,7 +369,7 @@ class Build:
         if kernel.kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return self.launcher(variant, self.grid(layout.units * kernel.lanes), args)
+        return [self.launcher(variant, self.grid(layout.units * kernel.lanes), args)]
 
     def values_of(self, u: Frontier, kernel: AdvanceKernel) -> Values:
         """The values of a frontier, as a kernel reads them."""

@@ -22,7 +22,7 @@ from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
 from ..fuse import Advance, Round, fuse
-from ..ir import NO_LIMIT, Product, Scal, Statement, Vec, flat
+from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Statement, Vec, flat
 from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
@@ -64,7 +64,10 @@ class CapturedProgram:
         stores = {x.id: self.members[x].held() for x in loaded}
         facts = self._analyze(stores)
         self.body, iso, full = facts.body, facts.iso, facts.full
-        is_advance = lambda s: may_push(self.device, s, full, iso)
+        at_end = {x for s in flat(self.body.end) for x in s.named}
+        # The end could not read what an advance has written; of a multivector, a pull will do.
+        pulls = lambda s: isinstance(s.value, MultivectorProduct) and s.target in at_end
+        is_advance = lambda s: not pulls(s) and may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         is_advance, is_direct = self._agreed(is_advance, is_direct)
         round_ = fuse(self.body, is_advance, is_direct, self.condition)
@@ -80,7 +83,13 @@ class CapturedProgram:
         self.initial: dict[int, tuple[Array, int]] = {}
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
-        before: list[Launch] = [*self.enter, *build.begin, *self.patches.launches, *first_launches(build)]
+        before: list[Launch] = [
+            *self.enter,
+            *build.stacks.reset,
+            *build.begin,
+            *self.patches.launches,
+            *first_launches(build),
+        ]
         self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:

@@ -3,6 +3,7 @@
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
+// BY_LIST: only the words of a list are visited, outside of which the statements do nothing, unless its state says DENSE.
 // SOME: the positions of a lane's half word outside of which the statements do nothing; SAMPLE(i), if there are many half words:
 // those of half word i, loaded before everything else. The text is generated (codegen/cuda_kernels.py).
 #include "kernels/views.cuh"
@@ -12,11 +13,7 @@
 #define SPARSE 4  // bits of a half word up to which each lane processes those of its own
 
 // ---- Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
-// faults: [0] 1 + twice the number of the statement, plus one if an index is missing; [1] the index. ----
-
-__device__ __forceinline__ void report_fault(i64* faults, i64 what, i64 index) {
-  if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;
-}
+// faults: as in report_fault. ----
 
 __device__ __forceinline__ void report_missing(bool missing, i64* faults, i64 statement) {
   if (missing) report_fault(faults, 2 * statement + 2, 0);
@@ -97,20 +94,6 @@ template <class Get, class Store> __device__ __forceinline__ void fill_half(u32 
   }
 }
 
-// Whether this block is the last one to finish: it then sees what the others have written.
-__device__ __forceinline__ bool is_last(u32* ticket) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-    if (last) *ticket = 0;
-  }
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
 // The positions of the half words `here` at which get(p) holds.
 template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine, Get get) {
   u32 kept = 0;
@@ -176,7 +159,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   (void)round;
   BEFORE
   // A warp processes 32 half words at a time: consecutive ones, as far as there are enough for all warps.
-  const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+#if BY_LIST
+  const bool by_list = list_state[DENSE] == 0;
+  const i64 halves = by_list ? 2 * (i64)list_state[LIST_LENGTH] : (size + 31) / 32;
+  const auto half_at = [&](i64 k) { return by_list ? 2 * (i64)list[k >> 1] + (k & 1) : k; };
+#else
+  const i64 halves = (size + 31) / 32;
+  const auto half_at = [](i64 k) { return k; };
+#endif
+  const i64 warps = (i64)gridDim.x * (BLOCK / 32);
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
 #ifdef SAMPLE
@@ -193,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const i64 at = half(32 * i + WARP_LANE);
-      sampled[i] = at < halves ? SAMPLE(at) : 0u;
+      sampled[i] = at < halves ? SAMPLE(half_at(at)) : 0u;
     }
     count = 0;
 #pragma unroll
@@ -206,11 +197,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif
     for (int from = 0; from < count; from += 32) {
 #ifdef SAMPLE
-      const i64 mine = from + WARP_LANE < count ? half(sampled_list[from + WARP_LANE]) : halves;
+      const i64 number = from + WARP_LANE < count ? half(sampled_list[from + WARP_LANE]) : halves;
 #else
-      const i64 mine = half(WARP_LANE);
+      const i64 number = half(WARP_LANE);
 #endif
-      const bool exists = mine < halves;
+      const i64 mine = number < halves ? half_at(number) : (size + 31) / 32;
+      const bool exists = mine * 32 < size;
       const u32 all = !exists ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
       (void)all;
       LOAD_WORDS

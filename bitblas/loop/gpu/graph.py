@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semirings.cached import cached_property
+from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
 from ...device import address, cubins, jit
@@ -228,14 +229,23 @@ class NestedLoopLaunch(NestedLaunch):
 
     def _copies_back(self, x: Vec) -> list[Launch]:
         """Copy a vector from the buffer in which the last round left it to the first one."""
-        build, launches = self.build, []
-        for arrays in (build.buffers[x].bits, build.buffers[x].values):
+        build, launches = self.build, list[Launch]()
+        bits, values = build.buffers[x].bits, build.buffers[x].values
+        size = values[0].itemsize if values else 0
+
+        def add(variant: Variant, words: int, *arrays: Array) -> None:
+            n, steps = np.int64(words), np.int64(self.rotating[x])
+            launches.append(build.launcher(variant, build.grid(words), (n, n, build.rounds, steps, *arrays)))
+
+        if 0 < size <= 8 and x.dtype is not BOOL and build.is_multivector(x):  # only at entries
+            kind = np.dtype(f"u{size}")
+            variant = Variant("loop/gpu/unrotate_entries", (("V", lookup_dtype(kind)),), (("LANES", 1),))
+            add(variant, len(bits[0]), *bits, *(a.view(kind) for a in values))
+            values = []
+        for arrays in (bits, values):
             if arrays:
                 words = [a.view(np.uint32) for a in arrays]
-                n = np.int64(len(words[0]))
-                args: tuple[Argument, ...] = n, n, build.rounds, np.int64(self.rotating[x]), *words
-                unrotate = Variant("loop/gpu/unrotate", (), (("LANES", 1),))
-                launches.append(build.launcher(unrotate, build.grid(int(n)), args))
+                add(Variant("loop/gpu/unrotate", (), (("LANES", 1),)), len(words[0]), *words)
         return launches
 
 

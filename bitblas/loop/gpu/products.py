@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, macro
 from ..fuse import Advance, CompactFrontier, Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
+from .multivectors import launch_arguments, may_advance
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -100,12 +101,21 @@ def has_atomic(x: DataType, monoid: str) -> bool:
 
 
 def compact_variant(
-    per: int, lists: int, ptr: DataType, opens: Typed[Semiring] | None = None, *, full: bool = False, late: bool = False
+    per: int,
+    lists: int,
+    ptr: DataType,
+    opens: Typed[Semiring] | None = None,
+    *,
+    full: bool = False,
+    late: bool = False,
+    line: int = 0,
 ) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: the semiring of a pull of
+    """The kernel that counts and lists the entries of a vector by units of `per` rows; by words (per 64) of a
+    multivector with lines of `line` bits. opens: the semiring of a pull of
     these rows, of a `full` vector or not, whose result the kernel prepares. late: for the next round, if this one
     ran."""
-    constants = {"PER": per, "LISTS": lists, "LANES": 1, "OPENS": 0 if opens is None else 1 + full, "LATE": int(late)}
+    constants = {"PER": per, "LISTS": lists, "LANES": 1, "OPENS": 0 if opens is None else 1 + full}
+    constants |= {"LATE": int(late), "LINE": line}
     plain = Variant("loop/gpu/compact_frontier", (("PTR", ptr),), tuple(constants.items()))
     if opens is None:
         return plain
@@ -126,11 +136,6 @@ def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (
         kind == VALUES and format_of(key).kernels["advance"].reads_values and semiring.op.monoid.name == "any"
     )
-
-
-def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
-    """Convert Python ints for a launch."""
-    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)
 
 
 # ---- The matrix side of an advance: its format and values, and how the kernel for them is compiled.
@@ -219,9 +224,13 @@ def compaction(
         variant = compact_variant(1, 0, lookup_dtype(np.int32))
     else:
         layout, _ = build.rows_of(product)
-        longest = build.longest(layout)
+        per, line = layout.rows_per_unit, 0
+        if isinstance(product, MultivectorProduct):
+            per, line = 64, product.lines.stride
+        else:
+            longest = build.longest(layout)
         args = bits, layout.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
-        variant = compact_variant(layout.rows_per_unit, 1, lookup_dtype(layout.ptr.dtype), late=bool(late))
+        variant = compact_variant(per, 1, lookup_dtype(layout.ptr.dtype), late=bool(late), line=line)
     head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
     return build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
 
@@ -232,6 +241,8 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
     items = build.round.items
     item = items[number]
     assert isinstance(item, CompactFrontier)
+    if isinstance(item.product, MultivectorProduct):
+        return compaction(build, item.vec, item.product, state, late=late)
     vec, after = item.vec, items if item.late else items[number + 1 :]
     rest = itertools.takewhile(lambda x: not (isinstance(x, CompactFrontier) and x.vec == vec), after)
     along = [AdvanceMatrix.of(build, x) for x in rest if isinstance(x, Advance) and x.product.u == vec]
@@ -283,7 +294,7 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, MultivectorProduct):
-        return False
+        return product.u not in full and may_advance(product, iso, masked=s.mask is not None)
     kind, _ = analysis.product_kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols or product.in_share
     swapped = kind == WORDS or product.semiring.return_type in CELLS

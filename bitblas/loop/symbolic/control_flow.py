@@ -45,6 +45,7 @@ class Recording:
     statements: list[Statement | Block]  # of the innermost block
     vectors: dict[int, tuple[Vector | Matrix, Vec]]  # by the id of the object, which is kept alive here
     scalars: dict[int, tuple[Scalar, Scal]]
+    indexed: list[tuple[str, int]]  # statements that can fail on the device: text for errors, and the size exceeded
     matrices: list[tuple[Matrix, MatrixStore]]  # each Matrix and its contents when it was read
     levels: list[EnclosingBody]
     round: Scalar

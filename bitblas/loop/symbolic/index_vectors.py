@@ -37,7 +37,7 @@ class IndexRecorder(Recording):
 
     def __init__(self) -> None:
         super().__init__()
-        self.indexed: list[tuple[str, int]] = []  # indexed statements: their text for errors, and the indexed size
+        self.indexed = []
 
     # ---- the hooks of core ----
 

@@ -24,7 +24,19 @@ from ...operations.multivector import at_places, valid_bits
 from ...operations.variants import BOTH
 from ...order import Order
 from ...store import FlatStore, VectorStore, flat_of, refusal
-from ..ir import Const, Elementwise, Gather, MultivectorProduct, Product, Scal, Term, Vec
+from ..ir import (
+    NO_TARGET,
+    Const,
+    Elementwise,
+    Gather,
+    MultivectorProduct,
+    Product,
+    Scal,
+    Stacked,
+    Statement,
+    Term,
+    Vec,
+)
 from .control_flow import Expr, Recording
 
 if TYPE_CHECKING:
@@ -34,6 +46,7 @@ if TYPE_CHECKING:
     from ...core.statement.masks import Mask
     from ...device import Device
     from ...store import MatrixStore
+    from ..stack import Stack
 
 # ---- Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and
 # raise CaptureError.
@@ -112,6 +125,7 @@ class MatrixRecorder(Recording):
 
     def __init__(self) -> None:
         super().__init__()
+        self.stacks: list[Stack] = []
         self.valid: dict[tuple[int, int], Vector] = {}  # by shape: a Vector with an entry at each valid position
 
     # ---- the hooks of core ----
@@ -130,6 +144,20 @@ class MatrixRecorder(Recording):
         if mask is not None:
             mask.fits(C)
         self.vector_statement(C, value, mask, accum, replace)
+
+    def stack_statement(self, stack: Stack, what: str, matrix: Any) -> None:
+        """stack.push(matrix), .pop(matrix) or .clear()."""
+        text = f"stack.{what}({'' if matrix is None else matrix.name})"
+        if self.host or not (matrix is None or (isinstance(matrix, Matrix) and self.takes(matrix))):
+            self.refuse(f"{text}: loops on a GPU save multivectors")
+        x = None if matrix is None else self._vec(matrix)
+        if what == "pop" and x is not None and x.dtype is not BOOL:
+            self.refuse(f"{text}: expected a Matrix of BOOL, got {x.dtype}")
+        value = Stacked(id(stack), what, len(self.indexed), x if what == "push" else None)
+        self.stacks.append(stack)  # kept alive, because the number identifies it
+        self.indexed.append((text, 0 if x is None else x.size))
+        target = x if what == "pop" and x is not None else Scal(NO_TARGET, BOOL)
+        self.statements.append(Statement(target, value, text=text))
 
     # ---- lowering ----
 

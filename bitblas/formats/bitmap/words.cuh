@@ -1,0 +1,59 @@
+// Words of the bitmap of a multivector that is the frontier of a device loop, with their list.
+#include "kernels/views.cuh"
+#include "kernels/frontier.cuh"
+#define LINES_IN_WORD (64 / BITS)
+
+// A frontier that is read: its bits, and the words that have, or had, entries, unless its state says DENSE.
+struct ListView {
+  const u64* bits;
+  const u32* list;
+  const u64* state;
+};
+// One that is written.
+struct NextList {
+  u64* bits;
+  u32* list;
+  u64* state;
+};
+
+// Position of the set bit that has `number` set bits below it.
+__device__ __forceinline__ int place_of_bit(u64 bits, u32 number) {
+  int place = 0;
+#pragma unroll
+  for (int d = 32; d; d >>= 1) {
+    const u32 below = __popcll(bits & ((1ull << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// The words of `lines` lines: of BITS bits each (per_line 1), or of several words. last: the valid positions of the last
+// word of a line.
+struct WordsOf {
+  i64 lines, per_line;
+  u64 last;
+
+  // The word number w of line j; x at its place there; the reverse.
+  __device__ __forceinline__ i64 at(i64 j, i64 w) const { return BITS == 64 ? j * per_line + w : j / LINES_IN_WORD; }
+  __device__ __forceinline__ u64 shifted(u64 x, i64 j) const { return x << (j % LINES_IN_WORD * BITS & 63); }
+  __device__ __forceinline__ u64 places_at(u64 word, i64 j) const {
+    return word >> (j % LINES_IN_WORD * BITS & 63) & ~0ull >> (64 - BITS);
+  }
+  __device__ __forceinline__ u64 line(const u64* bits, i64 j, i64 w) const { return places_at(bits[at(j, w)], j); }
+  // Line number `number` of a word, and its places; the number of the word within its line.
+  __device__ __forceinline__ i64 row(i64 word, int number) const {
+    return BITS == 64 ? word / per_line : word * LINES_IN_WORD + number;
+  }
+  __device__ __forceinline__ u64 places_of(u64 x, int number) const { return places_at(x, number); }
+  __device__ __forceinline__ i64 of_line(i64 word) const { return BITS == 64 ? word % per_line : 0; }
+  // The places of a line that a mask allows.
+  __device__ __forceinline__ u64 open(const MaskView& mask, i64 j, i64 w) const {
+    return places_at(mask.word(at(j, w)), j) & (w == per_line - 1 ? last : ~0ull);
+  }
+  // Entries of a matrix in the rows of a word.
+  template <class P> __device__ __forceinline__ i64 work(const P* ptr, i64 word) const {
+    const i64 first = row(word, 0), end = first + LINES_IN_WORD;
+    return (i64)ptr[end < lines ? end : lines] - (i64)ptr[first];
+  }
+};

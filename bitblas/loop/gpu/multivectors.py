@@ -1,0 +1,175 @@
+"""Advances of multivectors in the rounds of a GPU loop: a round costs the words that have entries, not all rows.
+
+A frontier lists the 64-bit words of its bitmap that have entries (formats/bitmap/advance.cu). Each advance lists those
+of the next one, and the element-wise kernels that do nothing elsewhere follow the list too (elementwise.cu).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ... import tuning
+from ...config import config
+from ...formats import Structure
+from ...formats.csr.layout import Rows
+from ...formats.schedule import has_even_units, hubs_of
+from ...kernels.variant import Variant
+from ...operations.multivector import as_sums, plan_lines, prepare, read_lines, variant_of, walks_lines, words_of
+from ...operations.operands import dummy, nothing
+from ...operations.variants import WHOLE
+from ...plan.direction import multivector_round_limit
+from ...plan.product import VALUES, WORDS, key_of_lines, power_of_two
+from ...store import VectorStore
+from .. import analysis
+from ..buffers import BUFFERS, Argument, Frontier, Launch
+from ..fuse import Advance
+from ..ir import IsoValues, MultivectorProduct, Vec
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...typing import Array
+    from .build import Build
+
+
+def may_advance(product: MultivectorProduct, iso: IsoValues, *, masked: bool) -> bool:
+    """Whether advances compute a product: presence only, or values under a mask. Lists have word numbers of 32 bits."""
+    values = analysis.planned_operand(product, iso)
+    of = analysis.lines_product(product, values)
+    if product.inner != product.lines or product.lines.words >= 1 << 32 or walks_lines(of.key):
+        return False
+    if analysis.product_kind(product, iso)[0] != WORDS and not (masked and product.semiring.return_type is not BOOL):
+        return False
+    return has_short_rows(product.matrix.structure)
+
+
+def has_short_rows(structure: Structure) -> bool:
+    """Whether no row of the matrix or its transpose is so long that pulls cut it, or many times as long as the mean.
+    Graphs with such rows have few levels, and frontiers with most rows."""
+    longest, times = tuning.count("multivector.long_row"), tuning.value("multivector.even_rows")
+    both = [structure.rows(transposed=side) for side in (False, True)]
+    return all(has_even_units(rows, times) and hubs_of(rows, longest) is None for rows in both)
+
+
+def follows_lists(structure: Structure) -> bool:
+    """Whether rounds of searches from many vertices cost what is in their frontiers."""
+    if not structure.device.captures_bodies or structure.hypersparse:
+        return False
+    return not walks_lines(key_of_lines(structure, config.prefer, per_entry=False)) and has_short_rows(structure)
+
+
+def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
+    """Rows, and the segments of those with more than `longest` entries, as kernel arguments."""
+    hubs = hubs_of(rows, longest)
+    cut = rows.ptr, rows.ptr, dummy(device, "int64"), np.int64(0)
+    if hubs is not None:
+        cut = hubs.begin, hubs.end, hubs.row_of, np.int64(hubs.segments)
+    return rows.ptr, rows.col, np.int64(rows.width), *cut, np.int64(longest)
+
+
+def multivector_advance(
+    build: Build,
+    item: Advance,
+    product: MultivectorProduct,
+    k: int,
+    u_state: Array | None,
+    first: int,
+    lists: Mapping[Vec, Array],
+) -> list[Launch]:
+    """The launches of an advance in copy k of a round. u_state: the state of the worklist of its operand, if it pushes.
+    first: the first state of the target's buffers. lists: the states of valid worklists."""
+    u, t, lines = build.buffers[product.u], build.buffers[item.target], product.lines
+    written = t.at(t.bits, 1), t.at(t.lists, 1), build.number(first + 2)
+    cleared = t.at(t.bits, 2), t.at(t.lists, 2), build.number(first)
+    last = np.uint64((1 << (lines.width - 64 * (words_of(lines) - 1))) - 1)
+    shape = np.int64(lines.words), np.int64(lines.number), np.int64(words_of(lines)), last
+    if item.by_mask:
+        assert item.mask is not None
+        mask = build.buffers[item.mask.vec]
+        where = mask.at(mask.bits), mask.at(mask.lists), lists[item.mask.vec]
+        launches = [_sums(build, product, k, shape, where, written, cleared, t, finds=True)]
+    else:
+        assert u_state is not None
+        read = u.at(u.bits), u.at(u.lists), u_state
+        launches = [_push_or_pull(build, item, product, k, shape, (*read, *written, *cleared))]
+        if analysis.product_kind(product, build.iso)[0] != WORDS:
+            launches.append(_sums(build, product, k, shape, written, written, cleared, t, finds=False))
+    t.current = (t.current + 1) % BUFFERS
+    return launches
+
+
+def _push_or_pull(
+    build: Build,
+    item: Advance,
+    product: MultivectorProduct,
+    k: int,
+    shape: tuple[Argument, ...],
+    frontiers: tuple[Argument, ...],
+) -> Launch:
+    """The launch that finds the places of the result."""
+    device, lines, structure = build.device, product.lines, product.matrix.structure
+    push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
+    length = pull.nvals / max(1, pull.nrows)
+    lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
+    bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
+    variant = Variant(
+        "formats/bitmap/advance",
+        (*push.format.view.types(push, False), ("Z", BOOL)),
+        (("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
+    )
+    args = (
+        *shape,
+        np.uint64(multivector_round_limit(push.nvals, per_line)),
+        *build.head(k),
+        *frontiers,
+        *build.mask(item.mask),
+        *segmented(device, push, longest),
+        *segmented(device, pull, longest),
+    )
+    return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
+
+
+def _sums(
+    build: Build,
+    product: MultivectorProduct,
+    k: int,
+    shape: tuple[Argument, ...],
+    where: tuple[Argument, ...],
+    written: tuple[Argument, ...],
+    cleared: tuple[Argument, ...],
+    t: Frontier,
+    *,
+    finds: bool,
+) -> Launch:
+    """The launch that sums products at listed places. finds: and finds those that have any."""
+    device, u, lines = build.device, build.buffers[product.u], product.lines
+    of = analysis.lines_product(product, analysis.planned_operand(product, build.iso))
+    prepared = prepare(plan_lines(of, push=False), of)
+    rows, plain = prepared.layout, variant_of(prepared, WHOLE)
+    constants = (*plain.constants, ("FINDS", int(finds)))
+    variant = replace(plain, kernel="formats/bitmap/sum_words", constants=constants)
+    x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
+    values = as_sums(t.at(t.values, 1), prepared.z, lines) if t.values else nothing(device, BOOL)
+    _, _, *read = read_lines(device, x, lines, prepared.plan.kind == VALUES)
+    args = (
+        *shape,
+        *build.head(k),
+        *where,
+        *written,
+        values,
+        *cleared,
+        *(rows.ptr, rows.col, np.int64(rows.width)),
+        *launch_arguments(prepared.a_val),
+        *launch_arguments(read),
+    )
+    return build.launcher(variant, build.grid(32 * lines.words), args)
+
+
+def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+    """Convert Python ints for a launch."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

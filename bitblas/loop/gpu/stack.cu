@@ -1,0 +1,74 @@
+// Stacks of frontiers (loop/stack.py): the nonempty words of the bitmaps of multivectors, saved level by level.
+#include "kernels/views.cuh"
+#include "kernels/frontier.cuh"
+
+// The words of all frontiers, one after the other; frontier k has those before ends[k], from ends[k - 1] on. numbers: [0]
+// frontiers, [1] words, [2] blocks that are done.
+struct StackView {
+  u32* words;
+  u64* bits;
+  u64* ends;
+  u64* numbers;
+  i64 room, levels;
+};
+// A frontier.
+struct WordsView {
+  u64* bits;
+  u32* list;
+  u64* state;
+};
+
+#ifdef KERNEL_push_words
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    push_words(i64 n, Control control, WordsView u, StackView stack, i64* faults, i64 statement) {
+  await_previous();
+  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
+  if (!runs_with(control.runs(), length, dense)) return;
+  const i64 count = dense ? n : (i64)length;
+  for (i64 first = thread_number() & ~31ll; first < count; first += (i64)gridDim.x * BLOCK) {
+    const i64 k = first + WARP_LANE;
+    const u32 word = k < count ? dense ? (u32)k : u.list[k] : 0;
+    const u64 bits = k < count ? u.bits[word] : 0;
+    const u64 at = next_number(bits != 0, stack.numbers + 1);
+    if (!bits) continue;
+    if ((i64)at < stack.room) stack.words[at] = word, stack.bits[at] = bits;
+    else report_fault(faults, 2 * statement + 1, (i64)at);
+  }
+  if (!is_last((u32*)(stack.numbers + 2)) || threadIdx.x) return;
+  const u64 top = stack.numbers[0] + 1;
+  if ((i64)top >= stack.levels) return report_fault(faults, 2 * statement + 1, (i64)top);
+  stack.ends[top] = load_fresh(stack.numbers + 1), stack.numbers[0] = top;
+}
+#endif  // KERNEL_push_words
+
+#ifdef KERNEL_clear_words
+// Remove all entries of a frontier.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_words(i64 n, Control control, WordsView u) {
+  await_previous();
+  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
+  if (!runs_with(control.runs(), length, dense)) return;
+  for (i64 k = thread_number(), count = dense ? n : (i64)length; k < count; k += (i64)gridDim.x * BLOCK)
+    u.bits[dense ? k : u.list[k]] = 0;
+}
+#endif  // KERNEL_clear_words
+
+#ifdef KERNEL_pop_words
+// Take the last frontier into u, which has no entries. values: of u, if `valued`.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    pop_words(i64 n, Control control, WordsView u, u64* values, i64 valued, StackView stack) {
+  await_previous();
+  (void)n;
+  const u64 top = stack.numbers[0];
+  if (!runs_with(control.runs(), top)) return;
+  const u64 begin = top ? stack.ends[top - 1] : 0, end = top ? stack.ends[top] : 0;
+  for (u64 k = begin + thread_number(); k < end; k += (u64)gridDim.x * BLOCK) {
+    const u32 word = stack.words[k];
+    const u64 bits = stack.bits[k];
+    u.list[k - begin] = word, u.bits[word] = bits;
+    if (valued) values[word] = bits;
+  }
+  if (!is_last((u32*)(stack.numbers + 2)) || threadIdx.x) return;
+  u.state[LIST_LENGTH] = end - begin, u.state[DENSE] = 0;
+  stack.numbers[0] = top ? top - 1 : 0, stack.numbers[1] = begin;
+}
+#endif  // KERNEL_pop_words

@@ -1,0 +1,119 @@
+"""Stacks of frontiers in GPU loops: memory, and the launches of `push`, `pop` and `clear` (stack.cu)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ...exceptions import CaptureError
+from ...kernels.variant import Variant
+from ...operations.operands import dummy
+from ...store import words
+from ..buffers import DENSE, FAULTS, STATE, Argument, Launch
+from ..fuse import OnStack, Round
+from ..ir import Vec
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...typing import Array
+    from .build import Build
+
+
+class StackMemory(NamedTuple):
+    """The arrays of a stack. In the searches of a program each entry is pushed once, so there is room for a word per
+    position, and for a frontier per line of 8 positions or more; a push beyond it is an error."""
+
+    words: Array
+    bits: Array
+    ends: Array
+    numbers: Array
+
+    @classmethod
+    def of(cls, device: Device, positions: int) -> StackMemory:
+        xp, levels = device.xp, positions // 8 + 2
+        device.foresee("a stack of frontiers", 12 * positions + 8 * levels)
+        arrays = xp.empty(positions, np.uint32), xp.empty(positions, np.uint64), xp.zeros(levels, np.uint64)
+        return cls(*arrays, xp.zeros(3, np.uint64))
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return *self, np.int64(len(self.words)), np.int64(len(self.ends))
+
+
+class Stacks:
+    """The stacks of a program. popped: the states of the worklists of vectors that are popped."""
+
+    def __init__(self, build: Build, plan: Round) -> None:
+        device, items = build.device, [item for item in plan.all if isinstance(item, OnStack)]
+        self.memory: dict[int, StackMemory] = {}
+        for stack in {item.value.stack for item in items}:
+            sizes = {x.size for item in items if item.value.stack == stack for x in vectors_of(item)}
+            if len(sizes) > 1:
+                raise CaptureError(f"a stack: expected frontiers of one shape, got {sorted(sizes)} positions")
+            self.memory[stack] = StackMemory.of(device, *sizes or {0})
+        found = {item.statement.target for item in items}
+        self.popped: dict[Vec, Array] = {x: device.xp.zeros(STATE, np.uint64) for x in found if isinstance(x, Vec)}
+        self.every = device.xp.zeros(STATE, np.uint64)  # the state of a frontier that is not listed
+        self.every[DENSE] = 1
+        written = {s.target for item in plan.all for s in getattr(item, "statements", ())}
+        self.written = written | {getattr(item, "target", None) for item in plan.all}
+
+    @property
+    def reset(self) -> list[Launch]:
+        """The launches before a run: stacks are empty, and vectors that are popped have other contents."""
+        return [self._empty(memory) for memory in self.memory.values()] + [self._unlist] * bool(self.popped)
+
+    def _empty(self, memory: StackMemory) -> Launch:
+        def launch() -> None:
+            memory.numbers.fill(0)
+
+        return launch
+
+    def _unlist(self) -> None:
+        for state in self.popped.values():
+            state.fill(1)  # DENSE, and a length that is not read
+
+    def launches(
+        self, build: Build, item: OnStack, k: int, lists: Mapping[Vec, Array], head: tuple[Argument, ...] = ()
+    ) -> list[Launch]:
+        """The launches of a statement in copy k of a round. lists: the states of valid worklists. head: of a launch
+        outside of rounds."""
+        memory, control = self.memory[item.value.stack], head or build.head(k)
+        if item.value.what == "clear":
+            build.launched = "clear"
+            return [self._empty(memory)]
+        (x,) = vectors_of(item)
+        frontier, n = build.buffers[x], words(x.size)
+        grid, number = build.grid(n), np.int64(item.value.number)
+        launch = lambda name, *args: build.launcher(
+            Variant(f"loop/gpu/{name}", (), (("LANES", 1),)), grid, (np.int64(n), *control, *args)
+        )
+        if item.value.what == "push":
+            listed = lists.get(x)
+            list_ = frontier.at(frontier.lists) if listed is not None else dummy(build.device, "uint32")
+            of = frontier.at(frontier.bits), list_, self.every if listed is None else listed
+            return [launch("push_words", *of, *memory.arguments, build.outermost[FAULTS:], number)]
+        of = frontier.bits[0], frontier.lists[0], self.popped[x]
+        values = frontier.values[0] if frontier.values else dummy(build.device, "uint64")
+        known = frontier.bits[0], frontier.lists[0], self.every if x in self.written else self.popped[x]
+        valued = np.int64(bool(frontier.values) and x.dtype is BOOL)
+        return [launch("clear_words", *known), launch("pop_words", *of, values, valued, *memory.arguments)]
+
+    def once(self, build: Build, item: OnStack, where: str) -> Launch:
+        """The launches of a statement before or after the rounds."""
+        found = self.launches(build, item, 0, {}, (*build.once, np.int64(0)))
+
+        def launch() -> None:
+            for each in found:
+                each()
+
+        return launch
+
+
+def vectors_of(item: OnStack) -> list[Vec]:
+    """The vector that is pushed or popped."""
+    return [x for x in (item.value.u, item.statement.target) if isinstance(x, Vec)]
