@@ -73,6 +73,7 @@ def compare(found: maps.Choice, expected, n, device):
         assert score[row] == best
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("kind", "largest"), [("few", True), ("mixed", False), ("star", True), ("none", True)])
 def test_the_most_frequent_key(device, hubs, kind, largest):
     rng = np.random.default_rng(5)

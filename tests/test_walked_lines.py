@@ -47,6 +47,7 @@ def same(t, u):
         np.testing.assert_array_equal(t.device.to_host(x), u.device.to_host(y))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 @pytest.mark.parametrize("key", KEYS)
 def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, request):
