@@ -37,7 +37,7 @@ ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques"))
 
 # No deadlines: the first example compiles kernels.
 COMMON = {"deadline": None, "print_blob": True}
-hypothesis.settings.register_profile("few", max_examples=15, derandomize=True, database=None, **COMMON)
+hypothesis.settings.register_profile("few", max_examples=10, derandomize=True, database=None, **COMMON)
 hypothesis.settings.register_profile("many", max_examples=200, **COMMON)
 
 

@@ -81,6 +81,7 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
                 same(form(A).new(mask=some), form(of_rows).new(mask=some))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8"])
 def test_batches_of_searches_in_a_loop(device, key, tune):
     """Betweenness of all vertices, in batches, on a directed and an undirected graph, by plain numbers."""
