@@ -84,7 +84,8 @@ def _in_turn(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("in_turn") is None or called is None or "device" not in called.params:
             continue
         cases = seen.setdefault(item.nodeid.partition("[")[0], {})
-        case = tuple(at for name, at in called.indices.items() if name != "device")
+        # By the values themselves: pytest numbers them on from device to device.
+        case = tuple((name, id(value)) for name, value in called.params.items() if name != "device")
         number = cases.setdefault(case, len(cases))
         named = [x["device"] for x in called.params.values() if isinstance(x, dict) and "device" in x]
         # By the parity of the number's bits, so that a device meets every level of whatever varies fast.
