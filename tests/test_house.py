@@ -426,7 +426,7 @@ def test_shared_functions_have_other_names_than_those_of_operators():
 
 
 def test_a_case_that_is_dealt_runs_on_one_device(request):
-    """Of tests that are marked in_turn: a case that runs on two devices was taken for two, and another one is left out."""
+    """Of tests that are marked in_turn: a case on two devices was taken for two cases, and another one is left out."""
     seen = set()
     for item in request.session.items:
         if item.get_closest_marker("in_turn") and not item.get_closest_marker("slow") and hasattr(item, "callspec"):
