@@ -12,7 +12,8 @@
 #   make variants        the compiled kernels that the last test run used, one a line
 #   make list            the kernel variants that the last make every-kernel ran, one a line, and how many there are
 #   make bench           the benchmarks
-#   make kernels         compile these variants for sm_80 and sm_90 (no GPU needed)
+#   make kernels         compile these variants for sm_80 or sm_90, and one of each kernel for both (EVERY=1: all of them;
+#                        no GPU needed)
 #   make lint types      ruff and clang-format; mypy
 #   make site            the pages of docs/ as a site, in site/; warnings are errors; in an environment of its own
 #   make kernels-gpu     compile the GPU kernels of the README, the tour and all algorithms for the GPU of this machine
@@ -114,7 +115,7 @@ bench: $(RUN_ENV)
 	$(PY) -m benchmarks $(ARGS)
 
 kernels: $(DEV_ENV) $(KERNELS)
-	$(PY) -m bitblas.registry.check $(KERNELS)
+	$(PY) -m bitblas.registry.check $(KERNELS) -j $(JOBS) $(if $(filter 1,$(EVERY)),,--in-turn)
 
 list: $(DEV_ENV) $(KERNELS)
 	@$(PY) -m bitblas.registry.check $(KERNELS) --list

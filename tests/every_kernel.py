@@ -45,10 +45,12 @@ FEW = several(
     "min_plus FP32 FP32 FP32, plus_times FP64 FP64 FP64, plus_second FP32 BOOL FP32, any_secondi BOOL BOOL BOOL,"
     "lor_land BOOL BOOL BOOL, plus_pair INT64 BOOL BOOL, min_plus FP64 FP64 FP64"
 )
-PRODUCTS = FEW + several(
+MORE = several(
     "min_plus INT64 INT64 INT64, min_second INT64 BOOL INT64, max_plus FP64 FP64 FP64, max_times FP32 FP32 FP32,"
     "plus_times FP32 FP32 FP32, plus_second FP64 BOOL FP64"
 )
+# More for formats with kernels of their own ends; a Split has the kernels of tiles of 8 and of rows.
+PRODUCTS = {"csr": FEW + MORE, "b2sr8": FEW + MORE[::2], "split8": FEW + MORE[1::2]}
 SHORT = several(
     "plus_first FP64, min_plus FP32, min_plus FP64, min_plus INT64, plus_times FP32, plus_times FP64, plus_pair INT64,"
     "any_pair BOOL"
@@ -77,7 +79,8 @@ def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
 def products(key: str, name: str, dtype: str, a: str, u: str) -> None:
     """mxv and vxm, by all ends of a statement, on rows with and without hubs; the product of matrices at a mask."""
     op, accum, iso = semiring[name][dtype], ACCUMULATORS.get(name), not name.endswith(("plus", "times", "land"))
-    for which in ("128x128", "130x130", "long hub"):
+    padded = ("128x128",) if FORMS[key].get("tile") else ()  # of whole tiles
+    for which in (*padded, "130x130", "long hub"):
         A = matrix(which, a, iso=iso, **FORMS[key])
         mask = next(vectors(A.nrows, "BOOL"))
         for v in vectors(A.ncols, u):
@@ -122,7 +125,7 @@ def forms(key: str, which: str) -> None:
         A.select("tril").new(), A.select(gb.select.valuegt, 0).new()
         (A + A).new(), A.ewise_mult(A, binary.times).new(), A.apply(gb.unary.ainv).new()
         A.reduce_rowwise().new(), A.reduce_columnwise("max").new(), A.reduce_scalar().new()
-        for other in FORMS:
+        for other in FORMS if which == "130x130" else ():
             gb.Matrix.from_coo(*A.to_coo(), nrows=A.nrows, ncols=A.ncols, **FORMS[other]).isequal(A)
 
 
@@ -203,7 +206,7 @@ def groups() -> Iterator[Group]:
         yield programs, [(key,)]
         yield long_rows, [(key,)] if format_of(key).by_rows else []
         yield packed, [(key,)] if fused or format_of(key).packed else []
-        yield products, [(key, *which) for which in (PRODUCTS if fused else FEW)]
+        yield products, [(key, *which) for which in PRODUCTS.get(key, FEW + MORE if fused else FEW)]
     yield texts, several("EXPRESSIONS FP64, EXPRESSIONS INT64, STATEMENTS FP64, MATRIX_STATEMENTS FP64")
     yield from kernel_calls.CALLS
 

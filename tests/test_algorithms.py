@@ -126,6 +126,7 @@ class Programs:
                 called(name, gb, A)
         assert A.isequal(before, check_dtype=True)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("program", [al.bfs_levels, al.bfs_parents, al.sssp])
     @pytest.mark.parametrize(("source", "error", "match"), SOURCES, ids=str)
     def test_sources_that_are_refused(self, gb, program, source, error, match):
@@ -133,6 +134,7 @@ class Programs:
         with pytest.raises(error or gb.exceptions.IndexOutOfBound, match=match):
             program(A, source, gb=gb)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("shape", [(3, 4), (4, 3), (0, 1)])
     @pytest.mark.parametrize("name", PROGRAMS)
     def test_rectangular(self, gb, name, shape):
@@ -140,12 +142,14 @@ class Programs:
         with pytest.raises(gb.exceptions.DimensionMismatch, match=f"argument A: .*{rows} rows and {cols} col.*Hint"):
             called(name, gb, gb.Matrix(gb.dtypes.BOOL, rows, cols))
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("name", PROGRAMS)
     def test_not_a_matrix(self, gb, name):
         for thing in (np.eye(3), GRAPHS["tree"].scipy(), gb.Vector(gb.dtypes.BOOL, 3), None):
             with pytest.raises(TypeError, match=r"argument A: expected a .* Matrix, got .*Hint"):
                 called(name, gb, thing)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize(("option", "value", "error"), OPTIONS)
     def test_options_of_pagerank_that_are_refused(self, gb, option, value, error):
         match = f"argument {option}: expected .*, got {'' if error else value}.*Hint"

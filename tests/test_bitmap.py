@@ -244,6 +244,7 @@ C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]""",
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("op", WRITES)
 @pytest.mark.parametrize("dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=SLOW)])
 def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):

@@ -43,6 +43,7 @@ def tiles_of(i, j, tile):
     return len({*zip((i // tile).tolist(), (j // tile).tolist())})
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("long", [1, 3, 64])
 @pytest.mark.parametrize("tile", TILES)
 def test_long_tile_rows_are_cut(device, tile, long, tune):

@@ -89,6 +89,7 @@ def test_every_changed_bit_is_refused_or_another_matrix(device, key):
     assert refused > 2 * other > 0
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("key", "lie"), LIES)
 def test_lies_are_refused(device, key, lie):
     change, match = LIES[key, lie]

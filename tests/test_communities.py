@@ -381,7 +381,10 @@ QUALITY = {
 }
 
 
-@pytest.mark.parametrize("name", QUALITY)
+SOON = "karate", "ring of cliques", "grid", "hubs", "copies", "near"  # the others take seconds
+
+
+@pytest.mark.parametrize("name", [n if n in SOON else pytest.param(n, marks=pytest.mark.slow) for n in QUALITY])
 def test_quality_is_that_of_igraph_less_half_a_percent(name, on_the_cpu):
     """The best of three seeds on twelve graphs; each community is connected."""
     igraph = pytest.importorskip("igraph")

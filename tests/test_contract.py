@@ -67,6 +67,7 @@ def test_a_question_that_a_format_does_not_answer():
     assert format_of("split8").kernels.get("dot") is None is format_of("virtual").kernels.get("advance")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", FORMS)
 def test_filter(device, key):
     """The entries that are kept, and their values, of every form in one way."""

@@ -18,6 +18,7 @@ def sums(A, group, count):
     return S
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("format", ["csr", "b2sr", "nib"])
 @pytest.mark.parametrize("kind", ["BOOL", "INT64", "UINT8"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -97,6 +97,7 @@ def test_error_leaves_all_as_it_was(device, text):
     assert before == {k: plain(scope[k]) for k in before}, caught.value
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(SCALARS))
 def test_scalar(device, text):
     both(f"r = {text}", "r")

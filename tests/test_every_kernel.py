@@ -91,9 +91,17 @@ def test_the_command(nvrtc, tmp_path, capsys):
     assert "1 failed" in capsys.readouterr().out
 
 
+def test_architectures_take_turns():
+    """Every kernel is compiled for each, every variant for one."""
+    work = check.in_turn([*VARIANTS, Variant("kernels/gather")], check.ARCHITECTURES)
+    assert {(v.kernel, a) for v, a in work} >= {("kernels/gather", "sm_80"), ("kernels/gather", "sm_90")}
+    assert [v for v, a in work if v.kernel == "kernels/reduce"] == [VARIANTS[0], *VARIANTS]
+    assert [a for v, a in work[2:5]] == ["sm_90", "sm_80", "sm_90"]
+
+
 @pytest.mark.slow
 def test_in_two_processes(nvrtc):
-    reports = list(check.check_all(VARIANTS, ["sm_90"], processes=2))
+    reports = list(check.check_all([(v, "sm_90") for v in VARIANTS], processes=2))
     assert [r.variant for r in reports] == [str(v) for v in VARIANTS]
     assert not any(r.problem for r in reports)
 

@@ -137,6 +137,7 @@ def contents(scope):
     return {name: {key: id(value) for key, value in vars(store).items()} for name, store in stores.items()}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("call", CASES)
 def test_a_call_runs_as_explained(device, call, monkeypatch):
     storage, way, kernel, *more = CASES[call]
@@ -511,6 +512,7 @@ def assert_runs_as_explained(ran, sources, call, mask, kernel):
         assert explained._replace(**same) == plan
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("call, mask, kernel", PRODUCTS.values(), ids=PRODUCTS)
 def test_a_product_runs_by_the_plan_that_explain_returns(device, ran, sources, tune, call, mask, kernel):
     tune({"csr.binned_from": 1, "coded.binned_from": 1})

@@ -194,6 +194,7 @@ OVER = {  # the old content of w is not needed, or is read first
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("missing", (None, 1, 2))
 @pytest.mark.parametrize("statement", OVER)
 def test_outputs_are_written_over(device, statement, missing):

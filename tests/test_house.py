@@ -429,3 +429,15 @@ def test_shared_functions_have_other_names_than_those_of_operators():
     assert {"joined", "accum", "take", "mul", "add"} <= made
     for path in PACKAGE.rglob("*.cpu.py"):
         assert not made & set(re.findall(r"^def (\w+)\(", path.read_text(), re.M)), path
+
+
+def test_a_case_that_is_dealt_runs_on_one_device(request):
+    """Of tests that are marked in_turn: a case on two devices was taken for two cases, and another one is left out."""
+    seen = set()
+    for item in request.session.items:
+        if item.get_closest_marker("in_turn") and not item.get_closest_marker("slow") and hasattr(item, "callspec"):
+            values = {name: id(value) for name, value in item.callspec.params.items()}
+            if values.pop("device", None):
+                case = item.nodeid.partition("[")[0], *values.items()
+                assert case not in seen, item.nodeid
+                seen.add(case)

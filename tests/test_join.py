@@ -98,6 +98,7 @@ WRITES = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("values", (5, [4, 5, 6], []), ids=("one", "several", "none"))
 @pytest.mark.parametrize("write", WRITES)
 def test_single_writes(device, write, values):

@@ -302,6 +302,7 @@ def test_a_condition_that_begin_writes(device, limit):
         assert dense(left) == [[2, -99, -99, 1, -99], [1] + [-99] * 4, [-99] * 5][rounds]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", [("csr", None), *(("b2sr", t) for t in (4, 8, 64)), ("split", None), ("nib", None)])
 @pytest.mark.parametrize("share", [1.0, 0.7, 0.3, 0.02])
 def test_statements_at_the_entries_of_a_step_that_pulls(device, form, share):

@@ -141,6 +141,7 @@ def into(C, x, *how, at=(slice(None), slice(None))):
     return C
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_statements_read_packed_columns(device, statement, monkeypatch, tune):
     """None makes plain columns of a whole matrix, whichever operand is packed."""

@@ -50,6 +50,7 @@ def words(nvals: int, width: int) -> int:
 # ---- integers of every width ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("width", range(1, 33))
 def test_packed_numbers_come_back(device, width, dtype):
@@ -215,6 +216,7 @@ def pack(A, form):
     return made
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 @pytest.mark.parametrize(("texts", "look"), [(VERBS, "r"), (STATEMENTS, "A")], ids=["operations", "statements"])
 def test_every_operation(device, form, texts, look):

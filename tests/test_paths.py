@@ -47,6 +47,7 @@ SSSP = {
 class Programs:
     # --- BFS ---
 
+    @pytest.mark.in_turn
     @every_graph
     def test_bfs_levels(self, gb, graph):
         A = matrix(gb, graph)
@@ -55,6 +56,7 @@ class Programs:
             assert (v.size, v.dtype) == (graph.n, gb.dtypes.INT64)
             assert as_dict(v) == oracles.levels(graph, source)
 
+    @pytest.mark.in_turn
     @every_graph
     def test_bfs_parents(self, gb, graph):
         A = matrix(gb, graph)
@@ -99,6 +101,7 @@ class Programs:
         found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, gb=gb))
         assert found == pytest.approx(oracles.distances(graph, weights, 0), rel=1e-6)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
     @pytest.mark.parametrize("seed", range(4))
     def test_sssp_negative_weights(self, gb, dtype, seed):
@@ -122,6 +125,7 @@ class Programs:
             assert d.dtype == gb.dtypes.INT64
             assert as_dict(d) == oracles.levels(graph, 0)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("dtype", ["INT64", "FP32", "FP64"])
     @pytest.mark.parametrize(
         ("n", "edges", "weights"),

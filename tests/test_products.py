@@ -86,6 +86,7 @@ def test_products_with_one_entry_a_row(device, name, dtype, rows):
     same(program, dtype, device, (40, 900, 0.05, 1, (7, 30)), (900, 60, ONE, 2), (40, 60, 0.2, 3, (5,)))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS[:4])
 def test_products_outside_a_mask(device, name, dtype, rows):
     same(

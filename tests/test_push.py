@@ -126,6 +126,7 @@ def places(w):
     return w.to_coo()[0].tolist()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", ["csr", "mplg", "b2sr8", "split8"])
 @pytest.mark.parametrize("name", ["lor_land", "any_pair", "min_first"])
 def test_presence_of_full_vectors(device, key, name):

@@ -17,6 +17,7 @@ def test_scalar(device, text):
 NAMED = "x, y, t, f = (Scalar.from_value(k) for k in (3, 2.5, True, False)); z, o = Scalar(int), Scalar(bool); "
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(NUMBERS))
 def test_operator_of_numbers(device, text):
     both(NAMED + (f"r = {text}" if "<<" not in text else f"{text}; r = x"), "r")

@@ -70,6 +70,7 @@ def test_levels_go_back_and_forth(device, clusters, form, most, tune):
     assert seen == ({"all"} if most > units else {"some"})
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize("most", [12, 8192])
 def test_lowest_parents(device, clusters, form, most, tune):

@@ -269,6 +269,7 @@ def test_rows_that_wait(device, form, verb):
         assert all(level[k] + 1 == level[j] and (k, j) in edges for j, k in over.items() if j != source)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("n", [20, 700, 3001, 40000])  # of which a warp has one, some, more than it has lanes, and many
 @pytest.mark.parametrize("form", ["csr", "mplg", "nib", "cgr"])
 def test_pulls_of_few_and_of_many_rows(device, form, n, monkeypatch):

@@ -63,6 +63,7 @@ def test_the_matrix_is_not_decoded(device, key, monkeypatch, tune):
     assert made.symmetric and not any(of.symmetric for of in lacking)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", MATRICES)
 def test_it_is_what_the_transpose_says(device, name):
     p = MATRICES[name]()

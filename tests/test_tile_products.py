@@ -33,6 +33,7 @@ def by_tiles(tune):
     tune({f"spgemm.tile_products.{kind}.{device}": 0 for kind in ("words", "count") for device in ("cpu", "gpu")})
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("tile", TILES)
 @pytest.mark.parametrize("case", CASES)
 def test_products_are_those_of_rows(device, case, tile, by_tiles):
@@ -58,6 +59,7 @@ def test_products_are_those_of_rows(device, case, tile, by_tiles):
         same(B.T.mxm(A.T, semiring).new(), expected.T.new())
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", MATRICES)
 def test_products_of_nasty_matrices(device, name, by_tiles, monkeypatch):
     p = MATRICES[name]()

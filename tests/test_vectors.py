@@ -30,6 +30,7 @@ def vector(flags, values):
     )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n", SIZES)
 def test_entries(device, n, dtype):
@@ -108,6 +109,7 @@ def test_extract_and_assign(device, n, dtype, u_full):
         assert target.to_dict() == expected
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n", SIZES)
 def test_equality(device, n, dtype):
@@ -126,6 +128,7 @@ def test_equality(device, n, dtype):
     assert gb.Vector.from_scalar(1, n).isequal(gb.Vector.from_dense(np.ones(n)))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", ["BOOL", "INT64", "FP32", "FP64"])
 @pytest.mark.parametrize("n", [*SIZES, CHUNK * 64 * 64 + 3])
 def test_sums_of_many_chunks(device, n, dtype):

@@ -70,12 +70,14 @@ class Programs:
 
     # --- components, triangles ---
 
+    @pytest.mark.in_turn
     @every_symmetric_graph
     def test_connected_components(self, gb, graph):
         label = algorithms.connected_components(matrix(gb, graph), gb=gb)
         assert label.dtype == gb.dtypes.INT64
         assert np.array_equal(full(label), oracles.components(graph))
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize("seed", range(6))
     def test_connected_components_near_the_threshold(self, gb, seed):
         # About n edges give many sizes of components, and long thin ones.
@@ -91,6 +93,7 @@ class Programs:
             assert np.array_equal(full(algorithms.connected_components(matrix(gb, graph), gb=gb)), np.zeros(1000))
         assert seen.rounds <= (4 if seed is None else 7)
 
+    @pytest.mark.in_turn
     @every_symmetric_graph
     @pytest.mark.parametrize("skew", [None, 0, float("inf")])
     def test_triangle_count(self, gb, graph, skew, tune):
@@ -128,6 +131,7 @@ class Programs:
         assert oracles.independent_fault(graph, found) is None
         assert found == oracles.greedy_independent(graph, seed or 0)  # so it is the same everywhere
 
+    @pytest.mark.in_turn
     @every_symmetric_graph
     def test_coloring(self, gb, graph):
         colors = algorithms.coloring(matrix(gb, graph), seed=3, gb=gb)

@@ -47,6 +47,7 @@ def same(t, u):
         np.testing.assert_array_equal(t.device.to_host(x), u.device.to_host(y))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 @pytest.mark.parametrize("key", KEYS)
 def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, request):
@@ -80,6 +81,7 @@ def test_products_are_those_of_rows(device, key, case, tune, monkeypatch, reques
                 same(form(A).new(mask=some), form(of_rows).new(mask=some))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", ["nib", "cgr", "virtual", "b2sr8", "split8", "cr2"])
 def test_batches_of_searches_in_a_loop(device, key, tune):
     """Betweenness of all vertices, in batches, on a directed and an undirected graph, by plain numbers."""

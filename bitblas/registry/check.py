@@ -73,9 +73,19 @@ def check(variant: Variant, arch: str) -> Report:
     )
 
 
-def check_all(variants: Iterable[Variant], archs: Sequence[str], processes: int = 2) -> Iterable[Report]:
-    """The reports, in order. NVRTC holds a lock, so threads would not help."""
-    work = [(v, a) for v in variants for a in archs]
+def in_turn(variants: Iterable[Variant], archs: Sequence[str]) -> list[tuple[Variant, str]]:
+    """The first variant of each kernel with every architecture, and the others with one, in turn."""
+    work: list[tuple[Variant, str]] = []
+    count: Counter[str] = Counter()
+    for v in variants:
+        k = count[v.kernel]
+        work += [(v, a) for a in (archs if k == 0 else [archs[k % len(archs)]])]
+        count[v.kernel] += 1
+    return work
+
+
+def check_all(work: Sequence[tuple[Variant, str]], processes: int = 2) -> Iterable[Report]:
+    """The reports of variants and architectures, in order. NVRTC holds a lock, so threads would not help."""
     if processes < 2:
         yield from (check(*w) for w in work)
         return
@@ -90,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--arch", nargs="+", default=list(ARCHITECTURES), help="architectures, such as sm_80 sm_90")
     parser.add_argument("--only", default="", help="only the variants whose description contains this text")
     parser.add_argument("-j", "--processes", type=int, default=2)
+    parser.add_argument("--in-turn", action="store_true", help="one architecture for all but the first of a kernel")
     parser.add_argument("--list", action="store_true", help="only list the variants, and their number per kernel")
     options = parser.parse_args(arguments)
 
@@ -100,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     print(HEADER)
     failed, times, start = 0, [], time.perf_counter()
-    for report in check_all(chosen, options.arch, options.processes):
+    every = [(v, a) for v in chosen for a in options.arch]
+    for report in check_all(in_turn(chosen, options.arch) if options.in_turn else every, options.processes):
         print(report, flush=True)
         times.append(report.ms)
         failed += bool(report.problem)

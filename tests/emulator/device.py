@@ -6,6 +6,7 @@ EMU_SEED shuffles the order of lanes, warps and blocks (0: in order); EMU_MODE=t
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -74,6 +75,12 @@ class Loop(HostLoop):
 # ---- the device -----------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def _compiled(text: str, name: str, mode: str) -> emu.Kernel:
+    """The kernel of a text, loaded once per process; each loop loads its kernels again."""
+    return emu.RawModule(code=text, name_expressions=[name], mode=mode).get_function(name)
+
+
 class Emulator(device.Cuda):
     """A GPU as far as the host code can see, with NumPy's arrays as its memory."""
 
@@ -92,8 +99,7 @@ class Emulator(device.Cuda):
             raise DeviceError(f"device 'emulator': {emu.NO_COMPILER}")
 
     def load(self, variant: Variant) -> Callable[..., None]:
-        module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
-        kernel = module.get_function(variant.entry)
+        kernel = _compiled(jit.cuda_source(variant), variant.entry, os.environ.get("EMU_MODE", ""))
         how = {"cluster": variant.constant("CLUSTER", 1), "shared_mem": variant.constant("SHARED_BYTES")}
         cooperative = variant.constant("COOPERATIVE")
 

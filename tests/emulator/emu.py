@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import threading
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,56 +73,72 @@ class Far(np.ndarray):
         return made
 
 
+# Inaccessible mappings of one page between gaps, which small arrays use in turn: mapping one for each array of each
+# launch takes longer than most kernels run.
+_spare: list[tuple[int, np.ndarray]] = []
+
+
+def _mapped(body: int) -> tuple[int, np.ndarray]:
+    """The address of `body` writable bytes between gaps, and the bytes."""
+    if body == PAGE and _spare:
+        base, seen = _spare.pop()
+    else:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+        gap = _libc.mmap(None, body + 2 * GAP, 0, flags, -1, 0)
+        if gap in (None, ctypes.c_void_p(-1).value):
+            raise MemoryError("the emulator cannot map an array")
+        base = gap + GAP
+        seen = np.ctypeslib.as_array((ctypes.c_uint8 * body).from_address(base))
+    _libc.mprotect(base, body, mmap.PROT_READ | mmap.PROT_WRITE)
+    return base, seen
+
+
 class Guarded:
     """A copy of `size` bytes at `start` that ends, to 16 bytes, at a gap. The slack is checked for stray writes."""
 
     def __init__(self, start: int, size: int) -> None:
         self.start, self.size, self.writable = start, size, False
         self.body = max(PAGE, -(-size // PAGE) * PAGE)
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
-        self.base = _libc.mmap(None, self.body + 2 * GAP, 0, flags, -1, 0)
-        if self.base in (None, ctypes.c_void_p(-1).value):
-            raise MemoryError("the emulator cannot map an array")
-        _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ | mmap.PROT_WRITE)
+        self.base, self.bytes = _mapped(self.body)
         self.offset = (self.body - size) // 16 * 16  # starts 16-byte aligned, as device memory does
-        self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.body).from_address(self.base + GAP))
-        self.bytes[:] = SLACK
+        self.bytes.fill(SLACK)
         ctypes.memmove(self.address(start), start, size)
 
     def address(self, original: int) -> int:
-        return self.base + GAP + self.offset + original - self.start
+        return self.base + self.offset + original - self.start
 
     def protect(self) -> None:
         """What every argument calls const cannot be written."""
         if not self.writable:
-            _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ)
+            _libc.mprotect(self.base, self.body, mmap.PROT_READ)
 
     def close(self, *, copy_back: bool) -> bool:
         """Give the memory back; False if there were writes outside."""
-        end = self.offset + self.size
-        clean = bool((self.bytes[: self.offset] == SLACK).all() and (self.bytes[end:] == SLACK).all())
-        if copy_back and self.writable:
-            ctypes.memmove(self.start, self.address(self.start), self.size)
-        del self.bytes
-        _libc.munmap(self.base, self.body + 2 * GAP)
+        clean, end = True, self.offset + self.size
+        if self.writable:
+            clean = bool((self.bytes[: self.offset] == SLACK).all() and (self.bytes[end:] == SLACK).all())
+            if copy_back:
+                ctypes.memmove(self.start, self.address(self.start), self.size)
+        if self.body != PAGE:
+            del self.bytes
+            _libc.munmap(self.base - GAP, self.body + 2 * GAP)
+            return clean
+        _libc.mprotect(self.base, self.body, 0)
+        _spare.append((self.base, self.bytes))
         return clean
 
 
-def guard(arrays: Sequence[np.ndarray]) -> list[Guarded]:
-    """One Guarded per array; arrays that share memory share theirs."""
-    spans = sorted({(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays})
+def guard(spans: Sequence[tuple[int, int]]) -> list[Guarded]:
+    """One Guarded per array, of its first address and the one after its last; arrays that share memory share theirs."""
     merged: list[list[int]] = []
-    for start, end in spans:
+    for start, end in sorted(set(spans)):
         if merged and start < merged[-1][1]:
             merged[-1][1] = max(end, merged[-1][1])
         else:
             merged.append([start, end])
-    blocks = {start: Guarded(start, end - start) for start, end in merged}
-    limits = {b.start: b.start + b.size for b in blocks.values()}
-    return [
-        next(b for start, b in blocks.items() if start <= a.ctypes.data and a.ctypes.data + a.nbytes <= limits[start])
-        for a in arrays
-    ]
+    # Arrays without elements may be at the end of one block and the beginning of the next: it is the first's.
+    blocks, ends = [Guarded(start, end - start) for start, end in merged], [end for _, end in merged]
+    return [blocks[bisect_left(ends, end)] for _, end in spans]
 
 
 # ---- kernels ------------------------------------------------------------------------------------------
@@ -180,14 +197,16 @@ class Kernel:
             raise TypeError(f"{self.name} takes {len(self.signature)} arguments, got {len(args)}")
         for k, (x, wanted) in enumerate(zip(args, self.signature)):
             self._check(k, x, wanted)
-        arrays = [k for k, x in enumerate(args) if isinstance(x, np.ndarray)]
-        guards = dict(zip(arrays, guard([args[k] for k in arrays]))) if self.guard else {}
+        places = {k: x.ctypes.data for k, x in enumerate(args) if isinstance(x, np.ndarray)}
+        spans = [(at, at + args[k].nbytes) for k, at in places.items()]
+        guards = dict(zip(places, guard(spans))) if self.guard else {}
         cells = []  # the arguments' values, at stable addresses
         for k, x in enumerate(args):
             if isinstance(x, np.ndarray):
+                at = places[k]
                 if k in guards:
                     guards[k].writable |= self.signature[k][1] != "c"
-                at = guards[k].address(x.ctypes.data) if k in guards else x.ctypes.data
+                    at = guards[k].address(at)
                 at = at if x.nbytes else 0  # as CuPy's arrays without elements
                 x = np.uint64(at - getattr(x, "far", 0) * x.itemsize)
             cells.append(np.array([np.uint64(0) if x is None else x]))

@@ -453,7 +453,7 @@ static const char *meaning(int sig, const char *address) {
   const char *stack = self() ? self()->stack : nullptr;
   if (stack && address < stack && address >= stack - PAGE) return "stack overflow";
   if (sig == SIGILL || sig == SIGTRAP)
-    return "undefined behaviour: misaligned or null pointer, index outside its array, shift too wide, signed overflow, "
+    return "undefined behaviour: misaligned pointer, index outside its array, shift too wide, signed overflow, "
            "or float out of an integer's range";
   return sig == SIGFPE ? "integer division by zero" : "illegal memory access";
 }

@@ -152,6 +152,7 @@ __device__ int deep(volatile int* p, int n) {
 KERNEL deep_recursion(int* y) { y[0] = deep(y, 1000); }
 KERNEL forever(volatile int* y) { while (*y == 0) { } }
 KERNEL misaligned(const unsigned* x, unsigned* y) { y[0] = ((const uint4*)(x + 1))->x; }
+KERNEL null_write(unsigned* y) { y[0] = 1; }
 KERNEL wide_shift(unsigned* y) { y[0] = 1u << (threadIdx.x + 32); }
 KERNEL index_overflow(int* y, int n) { y[0] = n * n; }
 KERNEL float_to_int(int* y, float x) { y[0] = (int)x; }
@@ -215,6 +216,7 @@ BUGS = [
     ("deep_recursion", "stack overflow", None, (zeros(1),), {"block": (1,)}),
     ("forever", "timeout after 200 ms", 0, (zeros(1),), {"block": (1,), "timeout": 0.2}),
     ("misaligned", "undefined behaviour: misaligned", 0, (zeros(8, u4), zeros(1, u4)), {"block": (1,)}),
+    ("null_write", "illegal memory access", 0, (None,), {"block": (1,)}),
     ("wide_shift", "undefined behaviour.*shift too wide", 0, (zeros(1, u4),), {"block": (1,)}),
     ("index_overflow", "undefined behaviour.*signed overflow", 0, (zeros(1), i4(50000)), {"block": (1,)}),
     ("float_to_int", "undefined behaviour.*float out of", 0, (zeros(1), f4(1e10)), {"block": (1,)}),
