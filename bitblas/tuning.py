@@ -208,6 +208,17 @@ TABLE: dict[str, Threshold] = {
         "4 bytes 0.0014.",
         "H100",
     ),
+    "sums.products": Threshold(
+        300,
+        "products",
+        "Degree-binned pulls that amortize building a copy for sums: it takes 1 ns an entry, a product gains 0.0034.",
+    ),
+    "sums.least_entries": Threshold(1 << 20, "entries", "With fewer, a copy for sums gains less than its launches cost."),
+    "sums.blocks": Threshold(
+        8,
+        "blocks of 256 threads per multiprocessor",
+        "Resident blocks of a part of a copy for sums without hot columns.",
+    ),
     "rows_for_push.per_entry": Threshold(
         0.5,
         "pushed entries per entry of the matrix",

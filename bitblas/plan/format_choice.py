@@ -418,6 +418,22 @@ def transpose_amortized(structure: Structure) -> bool:
     return not device.missing(primary.nbytes + 16 * primary.work)
 
 
+def may_copy_for_sums(A: MatrixStore, layout: Layout) -> bool:
+    """Whether a degree-binned pull would be faster by a copy for sums: of plain rows and values on a GPU."""
+    plain = layout.key == CSR and layout.device.is_simt and not isinstance(A.raw, PackedValues)
+    return plain and layout.nrows < 1 << 30 and layout.nvals >= tuning.value("sums.least_entries")
+
+
+def sums_needed(structure: Structure) -> float:
+    """The number of products that amortizes a copy for sums. It is never made if memory counts more than time."""
+    return tuning.value("sums.products") if config.prefer == "time" else math.inf
+
+
+def sums_amortized(structure: Structure) -> bool:
+    """Whether products have amortized a copy for sums."""
+    return structure.sums_credit >= sums_needed(structure)
+
+
 # ---- Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py.
 
 

@@ -19,10 +19,12 @@ from ..device import Device
 from ..display import html
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.bitmap.layout import lines_of
+from ..formats.csr.sums import build_bytes, copy_bytes, has_sums
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
 from ..store import MatrixStore
+from .format_choice import may_copy_for_sums, sums_needed
 
 if TYPE_CHECKING:
     from ..operations.operands import MatrixMask
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
 
 # Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/kernels.py); WIDE the CPU's
 # pull by whole tiles; PRESENCE a pull of a full vector whose result is the rows that have entries; LIST the CPU's push
-# along a sorted list of entries.
+# along a sorted list of entries; SUMS a pull by a copy for repeated sums (formats/csr/sums.py).
 PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
+SUMS = "sums"
 # Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
 # A product without a mask of two matrices of tiles is computed tile by tile, as tiles.
@@ -167,18 +170,41 @@ def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, 
     return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
 
 
+DEGREE_BINNED = "degree-binned rows"
+
+
 def with_bins(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, ordered: bool) -> Plan:
     """The plan of a pull with its schedule of rows, once the format exists. ordered: the matrix was reordered."""
     format = layout.format
     if plan.kernel != PULL or not is_binned(semiring, plan.kind, layout, plan.full, u):
         return plan
     binned = format.kernels["mxv.pull.binned"]
-    why = "degree-binned rows"
+    why = DEGREE_BINNED
     if binned.keeps_hot_columns:
         hot = binned.hot(layout, hot_bytes(layout.device) // u.nbytes)
         by_degree = "no hot columns" if ordered else 'no hot columns, which A.reorder("degree") may give'
         why = f"{why}, {f'{hot} hot columns in shared memory' if hot else by_degree}"
     return plan._replace(kernel=BINNED, reason=f"{plan.reason}; {why}")
+
+
+def with_sums(plan: Plan, A: MatrixStore, layout: Layout) -> Plan:
+    """The plan of a degree-binned pull, by a copy for sums if that exists, or is amortized and fits."""
+    if plan.kernel != BINNED or not may_copy_for_sums(A, layout):
+        return plan
+    if not has_sums(layout, hot_columns(layout.device)):
+        left = sums_needed(A.structure) - A.structure.sums_credit
+        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
+            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
+        if left > 0:
+            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals)} bytes"
+            when = f"is amortized after {left:.0f} more products, or built after A.prepare(\"sums\")"
+            return plan._replace(reason=f"{plan.reason}; {size}, {when}")
+    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(DEGREE_BINNED)[0]}a copy for sums")
+
+
+def hot_columns(device: Device) -> int:
+    """Columns of which a block keeps vector values of 4 bytes in shared memory."""
+    return hot_bytes(device) // 4
 
 
 def hot_bytes(device: Device) -> int:

@@ -82,6 +82,7 @@ class Build:
         self.advances_of = {x: sum(s.target == x for s in self.advances) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
         self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
+        self.missing_sums: dict[int, Structure] = {}  # whose copy for sums is not amortized yet
         xp = device.xp
         if around is None:
             rotating = {item.target for item in plan.all if isinstance(item, Advance)}
@@ -94,7 +95,7 @@ class Build:
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
-            self.missing_transposes = around.missing_transposes
+            self.missing_transposes, self.missing_sums = around.missing_transposes, around.missing_sums
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
         # For each state of a frontier, the (later) state whose numbers it takes over in the next run; -1: zeros.

@@ -1,0 +1,70 @@
+"""The copy of a matrix for repeated sums on a GPU: answers against NumPy, when it is made, and what it stores."""
+
+import numpy as np
+import pytest
+from battery import generator
+from test_graded import N, host, skewed
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.config import config
+from bitblas.formats.csr import sums
+
+UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
+
+
+@pytest.fixture
+def small(tune):
+    """Small matrices get a copy, at once if products have no cost, and pieces are cut early."""
+    tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.products": 2})
+    tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
+
+
+@pytest.fixture
+def gpu(device):
+    if not devices.get(config.device).is_simt:
+        pytest.skip("the CPU has no such copy")
+
+
+def expected(rows, cols, products, monoid):
+    """The rows that have entries, and their sums."""
+    order = np.argsort(rows, kind="stable")
+    at, begin = np.unique(rows[order], return_index=True)
+    return at, UFUNCS[monoid].reduceat(products[order], begin)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "hot", "weighted"),
+    [("plus_second", "FP32", True, False), ("plus_times", "FP64", True, True), ("min_plus", "INT64", False, True),
+     ("max_plus", "FP32", False, True)],
+)  # fmt: skip
+def test_answers(gpu, small, tune, name, dtype, hot, weighted):
+    """Sums of whole numbers are exact, so any order gives the same."""
+    rng, of = generator("sums"), gb.dtypes.lookup_dtype(dtype).np_type
+    rows, cols = skewed(rng)
+    tune({} if hot else {"rows.hot_share": 2.0})
+    x = rng.integers(1, 9, len(rows)).astype(of)
+    u = rng.integers(1, 9, N).astype(of)
+    A = gb.Matrix.from_coo(rows, cols, x if weighted else True, nrows=N, ncols=N)
+    v, semiring = gb.Vector.from_dense(u), gb.semiring[name][dtype]
+    monoid, _, op = name.partition("_")
+    products = {"second": u[cols], "times": x * u[cols], "plus": x + u[cols]}[op]
+    at, values = expected(rows, cols, products, monoid)
+    assert "amortized after 2 more products" in gb.explain(A.mxv(v, semiring)).reason
+    first = A.mxv(v, semiring).new()
+    assert A.prepare("sums") is A
+    assert gb.explain(A.mxv(v, semiring)).reason.endswith("a copy for sums")
+    made = A.mxv(v, semiring)
+    w = made.new()
+    for found in (first, w):
+        assert all(map(np.array_equal, host(found), (at, values)))
+    copy = sums.sums_of(A._store.structure.primary, 1536)
+    assert copy.hot == (min(1536, len(copy.order)) if hot else 0) and (copy.segments > 0) == (sums.LONGEST < N)
+    assert any("sums" in cache and size > 0 for cache, size in A.memory().caches.items())
+    w(gb.monoid[monoid]) << made
+    assert np.array_equal(host(w)[1], UFUNCS[monoid](values, values) if monoid != "plus" else 2 * values)
+    some = np.flatnonzero(np.arange(N) % 3 == 1)
+    mask = gb.Vector.from_coo(some, True, size=N)
+    for allowed, to in ((np.isin(at, some), mask.S), (~np.isin(at, some), ~mask.S)):
+        w(to, gb.replace) << made
+        assert np.array_equal(host(w)[0], at[allowed]) and np.array_equal(host(w)[1], values[allowed])
