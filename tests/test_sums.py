@@ -68,3 +68,56 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
     for allowed, to in ((np.isin(at, some), mask.S), (~np.isin(at, some), ~mask.S)):
         w(to, gb.replace) << made
         assert np.array_equal(host(w)[0], at[allowed]) and np.array_equal(host(w)[1], values[allowed])
+
+
+def test_long_rows(gpu, small):
+    """Rows of several pieces in both parts, of a matrix that is not square; and one value for all entries of a vector."""
+    rng, ncols = generator("long sums"), 20_000
+    lengths = [ncols, 9000, sums.LONGEST, sums.LONGEST + 1, 0, 5, 1, 0, 300] + [3] * 40
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    cols = np.concatenate([np.sort(rng.permutation(ncols)[:k]) for k in lengths])
+    cols[lengths[0] :] = cols[lengths[0] :] // 3  # more popular
+    rows, cols = np.unique(np.stack([rows, cols]), axis=1)
+    x = rng.integers(-9, 9, len(rows)).astype(np.float32)
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=len(lengths), ncols=ncols).prepare("sums")
+    u = rng.integers(-9, 9, ncols).astype(np.float32)
+    for v, y in ((gb.Vector.from_dense(u), u[cols]), (gb.Vector.from_scalar(3.0, ncols, "FP32"), 3)):
+        w = A.mxv(v, gb.semiring.plus_times).new()
+        assert all(map(np.array_equal, host(w), expected(rows, cols, x * y, "plus")))
+    copy = sums.sums_of(A._store.structure.primary, 1536)
+    assert copy.segments and len(copy.parts) == 1 + (copy.hot > 0)
+    # every entry has one slot
+    taken = np.concatenate([devices.get(config.device).to_host(p.col) != np.iinfo(p.col.dtype).max for p in copy.parts])
+    assert np.array_equal(np.sort(devices.get(config.device).to_host(copy.places)[taken]), np.arange(len(rows)))
+
+
+def test_loop(gpu, small):
+    """A loop counts its rounds; once they have amortized a copy, it is captured again. Same bits in every repetition."""
+    rows, cols = skewed(generator("loop sums"))
+    both = [np.concatenate(pair) for pair in ((rows, cols), (cols, rows))]
+    A = gb.Matrix.from_coo(*both, True, nrows=N, ncols=N)
+    ranks = lambda: gb.algorithms.pagerank(A, tol=1e-30, max_iter=3)
+    with pytest.warns(gb.exceptions.ConvergenceWarning):
+        first, *found = ranks(), ranks(), ranks()
+    assert A._store.structure.sums_credit >= 2
+    assert sums.has_sums(A._store.structure.primary, 1536)
+    one, again = (host(x)[1] for x in found)
+    assert one.tobytes() == again.tobytes() and np.allclose(host(first)[1], one, rtol=1e-6)
+
+
+def test_no_room(gpu, small, monkeypatch):
+    """A copy that does not fit is not made, and the plan says so."""
+    rows, cols = skewed(generator("no room"))
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N).prepare("sums")
+    made = A.mxv(gb.Vector.from_dense(np.ones(N, np.float32)), gb.semiring.plus_second)
+    monkeypatch.setattr(type(A.device), "missing", lambda self, nbytes: f"{nbytes} do not fit")
+    assert "no copy for sums" in gb.explain(made).reason
+    w = made.new()
+    monkeypatch.undo()
+    assert not sums.has_sums(A._store.structure.primary, 1536)
+    assert all(map(np.array_equal, host(w), expected(rows, cols, np.ones(len(rows), np.float32), "plus")))
+
+
+def test_unknown_use(device):
+    with pytest.raises(gb.exceptions.InvalidValue, match="use: expected 'sums', got 'search'"):
+        gb.Matrix("FP32", 2, 2).prepare("search")
