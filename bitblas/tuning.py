@@ -213,7 +213,9 @@ TABLE: dict[str, Threshold] = {
         "products",
         "Degree-binned pulls that amortize building a copy for sums: it takes 1 ns an entry, a product gains 0.0034.",
     ),
-    "sums.least_entries": Threshold(1 << 20, "entries", "With fewer, a copy for sums gains less than its launches cost."),
+    "sums.least_entries": Threshold(
+        1 << 20, "entries", "With fewer, a copy for sums gains less than its launches cost."
+    ),
     "sums.blocks": Threshold(
         8,
         "blocks of 256 threads per multiprocessor",

@@ -262,7 +262,7 @@ def sums_values(A: MatrixStore, layout: Layout, transposed: bool) -> Array:
     key = "sums", transposed
     if key not in A.copies:
         values: Any = A.raw_for(layout.key, transposed)
-        A.copies[key] = sums_of(layout, hot_columns(A.device)).values(values)
+        A.copies[key] = sums_of(layout, hot_columns(A.device), valued=True).values(values)
     found: Array = A.copies[key]
     return found
 
@@ -666,7 +666,12 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     values, weighted, slices = entry_values(device, of.algebra.a, of.slot_values), of.algebra.ranked, []
     for part in copy.parts:
         hot = min(copy.hot, shared // u.nbytes) if part.col.dtype == np.uint16 else 0
-        flags = [("VEC", VEC), ("NARROW", int(hot > 0)), ("WEIGHTED", int(weighted)), *block_constants(shared if hot else 0)]
+        flags = [
+            ("VEC", VEC),
+            ("NARROW", int(hot > 0)),
+            ("WEIGHTED", int(weighted)),
+            *block_constants(shared if hot else 0),
+        ]
         flags += [] if hot else [("RESIDENT", tuning.count("sums.blocks"))]
         variant = pull_variant(of.algebra, end, 32, full=True, binned=tuple(flags), kernel="sums")
         arguments = part.table, part.row, part.col, part.first, *values

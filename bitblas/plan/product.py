@@ -196,8 +196,9 @@ def with_sums(plan: Plan, A: MatrixStore, layout: Layout) -> Plan:
         if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
             return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
         if left > 0:
-            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals)} bytes"
-            when = f"is amortized after {left:.0f} more products, or built after A.prepare(\"sums\")"
+            valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
+            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
+            when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
             return plan._replace(reason=f"{plan.reason}; {size}, {when}")
     return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(DEGREE_BINNED)[0]}a copy for sums")
 

@@ -22,7 +22,6 @@ import numpy as np
 from ... import tuning
 from ...device import Device
 from ...typing import Array
-from ..contract import compute_once
 from ..schedule import all_set, bits_of
 from .layout import Csr, numbers_of, sort_entries
 
@@ -31,8 +30,8 @@ LOG_MOST_LANES, MOST_STEPS = 5, 32  # of a piece
 LONGEST = VEC * MOST_STEPS << LOG_MOST_LANES  # entries of a piece
 LANE_STEPS = 8  # a piece with more steps gets more lanes, as long as there are any
 NO_ROW = np.uint32(0xFFFFFFFF)
-# Flags of the row of a piece: the row has several pieces in a part, and this is the place of its sum among those of such
-# pieces; the row also has a piece in an earlier part.
+# Flags of the row of a piece: the row has several pieces in a part, and this is the place of its sum among those of
+# such pieces; the row also has a piece in an earlier part.
 IN_SEGMENTS, ADDS = 1 << 31, 1 << 30
 MOST_HOT = (1 << 16) - 1
 
@@ -58,15 +57,16 @@ class Sums:
     order: Array | None  # uint32
     hot: int
     reached: Array  # uint64, bits of the rows that have entries
-    places: Array  # of each slot of all parts: its entry, or 0
+    places: Array | None  # of each slot of all parts: its entry, or 0; None: not needed
     long: Array  # INT64
     first: Array  # INT64
     segments: int
     ones: Array  # a bit per segment
 
     def values(self, values: Array) -> Array:
-        """The values of the slots, from those of the entries."""
-        return values[self.places]
+        """The values of the slots, from those of the entries. `places` must exist."""
+        found: Array = values[self.places]
+        return found
 
 
 def build_bytes(nrows: int, ncols: int, nvals: int) -> int:
@@ -74,22 +74,26 @@ def build_bytes(nrows: int, ncols: int, nvals: int) -> int:
     return 128 * nvals + 64 * nrows + 32 * ncols
 
 
-def copy_bytes(nrows: int, nvals: int) -> int:
-    """Bytes of the copy, about: 2 to 4 per entry, 4 for its place, and 8 per row."""
-    return 8 * nvals + 8 * nrows
+def copy_bytes(nrows: int, nvals: int, value: int) -> int:
+    """Bytes of the copy, about: 2 to 4 per entry, 8 per row, and of entries with values of `value` bytes those and the
+    places."""
+    return (4 + (value + 4 if value else 0)) * nvals + 8 * nrows
 
 
-def sums_of(rows: Csr, columns: int) -> Sums:
-    """The copy of these rows, built on first use. columns: that may be hot."""
-    return compute_once(rows.cache, _key(columns), lambda: _build(rows, min(columns, MOST_HOT)))
+def sums_of(rows: Csr, columns: int, *, valued: bool = False) -> Sums:
+    """The copy of these rows, built on first use. columns: that may be hot. valued: with places."""
+    found: Sums | None = rows.cache.get(_key(columns))
+    if found is None or (valued and found.places is None):
+        found = rows.cache[_key(columns)] = _build(rows, min(columns, MOST_HOT), valued)
+    return found
 
 
 def has_sums(rows: Csr, columns: int) -> bool:
     return _key(columns) in rows.cache
 
 
-def _key(columns: int) -> tuple[str, int, int]:
-    return "sums", columns, tuning.version()
+def _key(columns: int) -> tuple[str, int, float]:
+    return "sums", columns, tuning.value("rows.hot_share")
 
 
 def _by_popularity(count: Array) -> Array:
@@ -120,7 +124,9 @@ def _cut(device: Device, begin: Array, length: Array) -> _Pieces:
     return _Pieces(row[of], number, begin[of] + number * LONGEST, xp.minimum(left, LONGEST))
 
 
-def _slices(device: Device, pieces: _Pieces, names: Array, col: Array, kind: type, first: int) -> tuple[Slices, Array, Array]:
+def _slices(
+    device: Device, pieces: _Pieces, names: Array, col: Array, kind: type, first: int
+) -> tuple[Slices, Array, Array]:
     """The slices of pieces, and the slot of each of their entries, with its place in `col`. names: the rows with flags.
     kind: of columns."""
     xp, units = device.xp, -(-pieces.length // VEC)
@@ -162,7 +168,7 @@ def _slices(device: Device, pieces: _Pieces, names: Array, col: Array, kind: typ
     return Slices(total, xp.asarray(table.ravel()), row, cols, first), slot, place
 
 
-def _build(rows: Csr, hot: int) -> Sums:
+def _build(rows: Csr, hot: int, valued: bool) -> Sums:
     device, xp, nrows, ncols, nvals = rows.device, rows.device.xp, rows.nrows, rows.ncols, rows.nvals
     device.foresee(f"the copy of {nvals} entries for sums", build_bytes(nrows, ncols, nvals))
     ptr, col, places = rows.ptr.astype(np.int64), rows.columns(), None
@@ -194,11 +200,12 @@ def _build(rows: Csr, hot: int) -> Sums:
         row = pieces.row
         names = xp.where(several[row], segment[row] + pieces.number + IN_SEGMENTS, row + ADDS * adds[row])
         slices, slot, place = _slices(device, pieces, names.astype(np.uint32), col, kind, slots)
-        found = xp.zeros(len(slices.col), rows.ptr.dtype)
-        found[slot] = place if places is None else places[place]
         made.append(slices)
-        entries.append(found)
-        slots, adds, segment = slots + len(found), adds | (n > 0), segment + -(-n // LONGEST)
+        if valued:
+            found = xp.zeros(len(slices.col), rows.ptr.dtype)
+            found[slot] = place if places is None else places[place]
+            entries.append(found)
+        slots, adds, segment = slots + len(slices.col), adds | (n > 0), segment + -(-n // LONGEST)
     reached, segments = bits_of(xp, length > 0), int(first[-1])
-    ones = all_set(xp, segments)
-    return Sums(tuple(made), order, hot, reached, xp.concatenate(entries), long, first, segments, ones)
+    ones, stored = all_set(xp, segments), xp.concatenate(entries) if valued else None
+    return Sums(tuple(made), order, hot, reached, stored, long, first, segments, ones)
