@@ -219,7 +219,7 @@ TABLE: dict[str, Threshold] = {
     "sums.blocks": Threshold(
         8,
         "blocks of 256 threads per multiprocessor",
-        "Resident blocks of a part of a copy for sums without hot columns.",
+        "Resident blocks of a part without hot columns of a copy for sums; half as many for types of 8 bytes.",
     ),
     "rows_for_push.per_entry": Threshold(
         0.5,

@@ -664,16 +664,13 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     rows = PreparedKernel(device, begin, max(columns, size), (order, size, copy.reached))
     pull = Pull(launch_sums, device, end, of.value, of.value, no_output(device, end.w), rows)
     values, weighted, slices = entry_values(device, of.algebra.a, of.slot_values), of.algebra.ranked, []
+    wide = max(t.nbytes for t in (u, end.z, of.algebra.a)) > 4  # takes more registers
+    resident = tuning.count("sums.blocks") >> wide
     for part in copy.parts:
         hot = min(copy.hot, shared // u.nbytes) if part.col.dtype == np.uint16 else 0
-        flags = [
-            ("VEC", VEC),
-            ("NARROW", int(hot > 0)),
-            ("WEIGHTED", int(weighted)),
-            *block_constants(shared if hot else 0),
-        ]
-        flags += [] if hot else [("RESIDENT", tuning.count("sums.blocks"))]
-        variant = pull_variant(of.algebra, end, 32, full=True, binned=tuple(flags), kernel="sums")
+        blocks = block_constants(shared if hot else 0) + ([] if hot else [("RESIDENT", resident)])
+        flags = ("VEC", VEC), ("NARROW", int(hot > 0)), ("WEIGHTED", int(weighted)), *blocks
+        variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
         arguments = part.table, part.row, part.col, part.first, *values
         slices.append((PreparedKernel(device, variant, part.count, arguments), hot))
     pull = pull._replace(ordered=(u, columns, copy.order is not None), slices=tuple(slices), parts=copy.segments)
