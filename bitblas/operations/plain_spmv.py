@@ -51,6 +51,7 @@ from ..plan.format_choice import (
     may_keep_rows,
     rows_amortized,
     sums_amortized,
+    with_sums,
 )
 from ..plan.product import (
     BINNED,
@@ -70,7 +71,6 @@ from ..plan.product import (
     plan_epilogue,
     reads_matrix,
     with_bins,
-    with_sums,
 )
 from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
 from ..typing import Array

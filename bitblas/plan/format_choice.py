@@ -32,11 +32,12 @@ from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
 from ..formats.csr.kernels import rows_bytes
+from ..formats.csr.sums import build_bytes, copy_bytes, has_sums
 from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
-from .product import VALUES
+from .product import BINNED, DEGREE_BINNED, SUMS, VALUES, Plan, hot_columns
 
 # ---- Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
@@ -432,6 +433,22 @@ def sums_needed(structure: Structure) -> float:
 def sums_amortized(structure: Structure) -> bool:
     """Whether products have amortized a copy for sums."""
     return structure.sums_credit >= sums_needed(structure)
+
+
+def with_sums(plan: Plan, A: MatrixStore, layout: Layout) -> Plan:
+    """The plan of a degree-binned pull, by a copy for sums if that exists, or is amortized and fits."""
+    if plan.kernel != BINNED or not may_copy_for_sums(A, layout):
+        return plan
+    if not has_sums(layout, hot_columns(layout.device)):
+        left = sums_needed(A.structure) - A.structure.sums_credit
+        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
+            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
+        if left > 0:
+            valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
+            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
+            when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
+            return plan._replace(reason=f"{plan.reason}; {size}, {when}")
+    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(DEGREE_BINNED)[0]}a copy for sums")
 
 
 # ---- Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py.

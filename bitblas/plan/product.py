@@ -19,12 +19,10 @@ from ..device import Device
 from ..display import html
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.bitmap.layout import lines_of
-from ..formats.csr.sums import build_bytes, copy_bytes, has_sums
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
 from ..store import MatrixStore
-from .format_choice import may_copy_for_sums, sums_needed
 
 if TYPE_CHECKING:
     from ..operations.operands import MatrixMask
@@ -185,22 +183,6 @@ def with_bins(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType
         by_degree = "no hot columns" if ordered else 'no hot columns, which A.reorder("degree") may give'
         why = f"{why}, {f'{hot} hot columns in shared memory' if hot else by_degree}"
     return plan._replace(kernel=BINNED, reason=f"{plan.reason}; {why}")
-
-
-def with_sums(plan: Plan, A: MatrixStore, layout: Layout) -> Plan:
-    """The plan of a degree-binned pull, by a copy for sums if that exists, or is amortized and fits."""
-    if plan.kernel != BINNED or not may_copy_for_sums(A, layout):
-        return plan
-    if not has_sums(layout, hot_columns(layout.device)):
-        left = sums_needed(A.structure) - A.structure.sums_credit
-        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
-            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
-        if left > 0:
-            valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
-            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
-            when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
-            return plan._replace(reason=f"{plan.reason}; {size}, {when}")
-    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(DEGREE_BINNED)[0]}a copy for sums")
 
 
 def hot_columns(device: Device) -> int:
