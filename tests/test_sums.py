@@ -16,7 +16,7 @@ UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 @pytest.fixture
 def small(tune):
     """Small matrices get a copy, at once if products have no cost, and pieces are cut early."""
-    tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.products": 2})
+    tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.products": 2, "sums.block_entries": 100})
     tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
 
 
@@ -59,7 +59,8 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
     for found in (first, w):
         assert all(map(np.array_equal, host(found), (at, values)))
     copy = sums.sums_of(A._store.structure.primary, 1536)
-    assert copy.hot == (min(1536, len(copy.order)) if hot else 0) and (copy.segments > 0) == (sums.LONGEST < N)
+    blocks = [part.kind for part in copy.parts]
+    assert blocks == ([sums.HOT, sums.HOT] if hot else [sums.MIXED])
     assert any("sums" in cache and size > 0 for cache, size in A.memory().caches.items())
     w(gb.monoid[monoid]) << made
     assert np.array_equal(host(w)[1], UFUNCS[monoid](values, values) if monoid != "plus" else 2 * values)
@@ -70,8 +71,10 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
         assert np.array_equal(host(w)[0], at[allowed]) and np.array_equal(host(w)[1], values[allowed])
 
 
-def test_long_rows(gpu, small):
+@pytest.mark.parametrize("hot", [True, False])
+def test_long_rows(gpu, small, tune, hot):
     """Rows of several pieces in both parts, of a matrix that is not square; and a vector with one value."""
+    tune({"rows.hot_share": 0.0 if hot else 2.0, "sums.block_entries": 3000})
     rng, ncols = generator("long sums"), 20_000
     lengths = [ncols, 9000, sums.LONGEST, sums.LONGEST + 1, 0, 5, 1, 0, 300] + [3] * 400
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -86,10 +89,33 @@ def test_long_rows(gpu, small):
         w = A.mxv(v, gb.semiring.plus_times).new()
         assert all(map(np.array_equal, host(w), expected(rows, cols, x * y, "plus")))
     copy = sums.sums_of(A._store.structure.primary, 1536)
-    assert copy.segments and len(copy.parts) == 1 + (copy.hot > 0)
+    assert copy.segments and (len(copy.parts) > 2) == hot
     # every entry has one slot
-    taken = np.concatenate([devices.get(config.device).to_host(p.col) != np.iinfo(p.col.dtype).max for p in copy.parts])
-    assert np.array_equal(np.sort(devices.get(config.device).to_host(copy.places)[taken]), np.arange(len(rows)))
+    cols = [x for p in copy.parts for x in ([p.narrow] if p.kind == sums.HOT else [p.narrow, p.wide])]
+    taken = [devices.get(config.device).to_host(x) != np.iinfo(x.dtype).max for x in cols if len(x) > 1]
+    places = devices.get(config.device).to_host(copy.places)[np.concatenate(taken)]
+    assert np.array_equal(np.sort(places), np.arange(len(rows)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_even_rows(gpu, small, weighted):
+    """Rows of even lengths with columns near the diagonal; some rows have one far away, one nearly all of them."""
+    rng, n = generator("even sums"), 70_000
+    rows, step = np.repeat(np.arange(n), 7), np.tile(np.arange(-3, 4) * 11, n)
+    cols = np.clip(rows + step, 0, n - 1)
+    cols[rng.integers(0, len(cols), 30)] = rng.integers(0, n, 30)
+    rows, cols = np.unique(np.stack([np.append(rows, np.full(n, 5)), np.append(cols, np.arange(n))]), axis=1)
+    x = rng.integers(1, 9, len(rows)).astype(np.float32)
+    u = rng.integers(1, 9, n).astype(np.float32)
+    A = gb.Matrix.from_coo(rows[rows != 5], cols[rows != 5], x[rows != 5] if weighted else True, nrows=n, ncols=n)
+    made = A.mxv(gb.Vector.from_dense(u), gb.semiring["plus_times" if weighted else "plus_second"]["FP32"])
+    assert "amortized" in gb.explain(made).reason
+    A.prepare("sums")
+    assert gb.explain(made).kernel == "sums"
+    products = (x * u[cols] if weighted else u[cols])[rows != 5]
+    assert all(map(np.array_equal, host(made.new()), expected(rows[rows != 5], cols, products, "plus")))
+    (part,) = sums.sums_of(A._store.structure.primary, 1536).parts
+    assert part.kind == sums.MIXED and len(part.narrow) > len(part.wide) > 0
 
 
 def test_loop(gpu, small):

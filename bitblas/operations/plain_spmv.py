@@ -28,7 +28,7 @@ from .. import tuning
 from ..device import Bounds, Device, Kernel, threads
 from ..formats import CSR, EVERYWHERE, Layout, Structure, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
-from ..formats.csr.sums import VEC, sums_of
+from ..formats.csr.sums import HOT, VEC, sums_of
 from ..formats.packing import PackedValues
 from ..formats.schedule import Hubs, Part, block_constants
 from ..kernels.variant import Variant
@@ -103,6 +103,7 @@ from .variants import (
     Algebra,
     begin_sums_variant,
     cell_of,
+    constants,
     hubs_variant,
     initialize_variant,
     lanes_variant,
@@ -280,7 +281,8 @@ def explain(of: VectorProduct) -> Plan:
     layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None:
         return plan
-    return with_sums(with_bins(plan, layout, semiring, u.dtype, ordered=A.order is not None), A, layout)
+    plan = with_bins(plan, layout, semiring, u.dtype, ordered=A.order is not None)
+    return with_sums(plan, A, layout, semiring, u.dtype)
 
 
 # ---- Prepare and run.
@@ -353,10 +355,10 @@ class PreparedProduct:
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         self.size = layout.ncols if push else layout.nrows
         plan = with_bins(plan, layout, semiring, self.u_type, ordered=A.order is not None)
-        self.plan = plan = with_sums(plan, A, layout)
+        self.plan = plan = with_sums(plan, A, layout, semiring, self.u_type)
         self.binned = plan.kernel in (BINNED, SUMS)
         # A copy for sums, which is not amortized yet, would make it faster
-        copies = plan.kernel == BINNED and may_copy_for_sums(A, layout)
+        copies = may_copy_for_sums(plan, A, layout, semiring, self.u_type)
         self.misses_sums = copies and not sums_amortized(A.structure)
         self.slot_values: Raw = a_values
         if plan.kernel == SUMS and ranked:
@@ -667,11 +669,12 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     wide = max(t.nbytes for t in (u, end.z, of.algebra.a)) > 4  # takes more registers
     resident = tuning.count("sums.blocks") >> wide
     for part in copy.parts:
-        hot = min(copy.hot, shared // u.nbytes) if part.col.dtype == np.uint16 else 0
-        blocks = block_constants(shared if hot else 0) + ([] if hot else [("RESIDENT", resident)])
-        flags = ("VEC", VEC), ("NARROW", int(hot > 0)), ("WEIGHTED", int(weighted)), *blocks
+        inside = shared if part.kind == HOT else 0
+        hot = min(part.columns, inside // u.nbytes)
+        flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, ALL_HOT=hot >= part.columns)
+        flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
-        arguments = part.table, part.row, part.col, part.first, *values
+        arguments = *part[2:-1], *values
         slices.append((PreparedKernel(device, variant, part.count, arguments), hot))
     pull = pull._replace(ordered=(u, columns, copy.order is not None), slices=tuple(slices), parts=copy.segments)
     if not copy.segments:

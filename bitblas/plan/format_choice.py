@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
 from .. import tuning
@@ -32,12 +33,12 @@ from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
 from ..formats.csr.kernels import rows_bytes
-from ..formats.csr.sums import build_bytes, copy_bytes, has_sums
+from ..formats.csr.sums import MOST_ROWS, build_bytes, copy_bytes, has_sums, near_share
 from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
-from .product import BINNED, DEGREE_BINNED, SUMS, VALUES, Plan, hot_columns
+from .product import BINNED, DEGREE_BINNED, PULL, SUMS, VALUES, Plan, hot_columns, sums_numbers
 
 # ---- Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
@@ -419,14 +420,30 @@ def transpose_amortized(structure: Structure) -> bool:
     return not device.missing(primary.nbytes + 16 * primary.work)
 
 
-def may_copy_for_sums(A: MatrixStore, layout: Layout) -> bool:
-    """Whether a degree-binned pull would be faster by a copy for sums: of plain rows and values on a GPU."""
-    plain = layout.key == CSR and layout.device.is_simt and not isinstance(A.raw, PackedValues)
-    return plain and layout.nrows < 1 << 30 and layout.nvals >= tuning.value("sums.least_entries")
+# A copy for sums (formats/csr/sums.py) is read by products with full vectors.
+
+
+def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> bool:
+    """Whether a pull would be faster by a copy for sums: of plain rows and values on a GPU, that are degree-binned, or
+    whose columns are near the diagonal."""
+    if plan.kernel not in (BINNED, PULL) or layout.key != CSR or not layout.device.is_simt:
+        return False
+    if (
+        isinstance(A.raw, PackedValues)
+        or layout.nrows >= MOST_ROWS
+        or layout.nvals < tuning.value("sums.least_entries")
+    ):
+        return False
+    if plan.kernel == BINNED:
+        return True
+    return sums_numbers(semiring, plan.kind, layout, plan.full, u) and near_share(layout) >= tuning.value(
+        "sums.near_share"
+    )
 
 
 def sums_needed(structure: Structure) -> float:
-    """The number of products that amortizes a copy for sums. It is never made if memory counts more than time."""
+    """The number of products that amortizes a copy for sums. It is only made on request if memory counts more than
+    time."""
     return tuning.value("sums.products") if config.prefer == "time" else math.inf
 
 
@@ -435,20 +452,20 @@ def sums_amortized(structure: Structure) -> bool:
     return structure.sums_credit >= sums_needed(structure)
 
 
-def with_sums(plan: Plan, A: MatrixStore, layout: Layout) -> Plan:
-    """The plan of a degree-binned pull, by a copy for sums if that exists, or is amortized and fits."""
-    if plan.kernel != BINNED or not may_copy_for_sums(A, layout):
+def with_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> Plan:
+    """The plan of a pull, by a copy for sums if that exists, or is amortized and fits."""
+    if not may_copy_for_sums(plan, A, layout, semiring, u):
         return plan
     if not has_sums(layout, hot_columns(layout.device)):
         left = sums_needed(A.structure) - A.structure.sums_credit
-        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
-            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
         if left > 0:
             valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
             size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
             when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
             return plan._replace(reason=f"{plan.reason}; {size}, {when}")
-    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(DEGREE_BINNED)[0]}a copy for sums")
+        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
+            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
+    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(f'; {DEGREE_BINNED}')[0]}; a copy for sums")
 
 
 # ---- Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py.

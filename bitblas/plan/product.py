@@ -162,10 +162,14 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
     """Whether rows are degree-binned, if no entry of the output stays: sums of numbers over enough entries to amortize
     the schedule."""
-    z = semiring.return_type
-    numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     binned = layout.format.kernels.get("mxv.pull.binned")
-    return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
+    return binned is not None and sums_numbers(semiring, kind, layout, full, u) and binned.suits(layout)
+
+
+def sums_numbers(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
+    """Whether a GPU may split rows, and sums numbers."""
+    numbers = all(t is not BOOL and t.kind in "fiu" for t in (semiring.return_type, u))
+    return numbers and may_split_rows(semiring, kind, layout, full)
 
 
 DEGREE_BINNED = "degree-binned rows"

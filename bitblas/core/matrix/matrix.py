@@ -20,6 +20,7 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...formats.packing import PackedValues
 from ...order import Order, order_of
+from ...plan.format_choice import keep_format
 from ...store import MatrixStore
 from .. import assign
 from ..building import restored
@@ -240,10 +241,11 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         ----------
         use
             "sums": products with vectors that have all entries, over plus, min or max and other numeric
-            monoids except `any`, as in PageRank. On a GPU a large matrix in format "csr" with rows of very
-            different lengths gets a copy that is ordered for them, next to its rows, which searches read:
-            about 8 bytes per entry, and its values. `bitblas.explain` says whether a product reads it, or
-            why not; `memory` lists it. Other matrices, and the CPU, have no such copy.
+            monoids except `any`, as in PageRank. On a GPU a large matrix in format "csr" whose rows have very
+            different lengths, or columns near the diagonal, gets a copy for them, next to its rows, which
+            searches read: 2 to 4 bytes per entry; if values differ 4 more, and the values. It keeps that
+            format. `bitblas.explain` says whether a product reads the copy, or why not; `memory` lists it.
+            Other matrices, and the CPU, have no such copy.
 
         Raises
         ------
@@ -252,8 +254,10 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         """
         if use != "sums":
             raise InvalidValue(f"use: expected 'sums', got {use!r}")
-        self._stored.structure.sums_credit = math.inf
-        self._stored.prepared.clear()
+        A = self._stored
+        A.structure.sums_credit = math.inf
+        keep_format(A.structure, A.iso)
+        A.prepared.clear()
         return self
 
     if TYPE_CHECKING:

@@ -17,14 +17,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 #ifdef KERNEL_sums
 #include "kernels/product.cuh"
-#if NARROW
-typedef u16 column_t;
-#else
-typedef u32 column_t;
-#endif
-#define NO_COLUMN ((column_t) ~0u)
 #define IN_SEGMENTS (1u << 31)
 #define ADDS (1u << 30)
+#define NEAR (1u << 16)  // flag of a class
+// KIND_OF_PART: 16-bit columns of a hot block; 32-bit columns; rows of 16-bit differences and of 32-bit columns.
+#define HOT 0
+#define WIDE 1
+#define MIXED 2
 
 // What a lane loads at once, and does not read again.
 template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Unit {
@@ -52,11 +51,37 @@ template <class T> __device__ __forceinline__ Unit<T> load_unit(const T* from) {
 #endif
 }
 
-// NARROW: 16-bit columns, of which those below `hot` have their vector values in shared memory. WEIGHTED: entries have values of their
-// own. table, row, col, first: of the part (sums.py). u: in the order of the columns.
+// The sum of a lane's slots: `steps` units, 32 units apart. at(c): the vector's value for column c as it is stored.
+template <class C, class At>
+__device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T iso, u32 steps, At at) {
+  Z_T sum = BEGIN;
+  for (; steps; --steps, col += 32 * VEC) {
+    const Unit<C> j = load_unit(col);
+#if WEIGHTED
+    const Unit<A_T> weight = load_unit(weights);
+    weights += 32 * VEC;
+#endif
+    U_T x[VEC];
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) x[i] = j.at[i] == (C) ~(C)0 ? U_T() : at(j.at[i]);
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+#if WEIGHTED
+      iso = weight.at[i];
+#endif
+      if (j.at[i] != (C) ~(C)0) sum = add(sum, mul(iso, x[i], 0, 0));
+    }
+  }
+  return sum;
+}
+
+// table, row: of the part. narrow, wide: its columns of 16 and 32 bits, which begin at slots `first` and `first_wide`.
+// u: in the order of the columns, from the first one of a hot block on; `hot`: of these, how many are in shared memory
+// (ALL_HOT: all).
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    sums(i64 n, const i64* table, const u32* row, const column_t* col, i64 first, Values a, const U_T* u, i64 hot,
-         Z_T* parts, Z_T* t_val) {
+    sums(i64 n, const i64* table, const u32* row, const u16* narrow, i64 first, const u32* wide, i64 first_wide,
+         i64 block, Values a, const U_T* ordered, i64 hot, Z_T* parts, Z_T* t_val) {
+  const U_T* const u = ordered + block;
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
@@ -67,35 +92,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   const i64* of = table;  // the class of the slice: four numbers
   for (u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32); k < (u32)n; k += warps) {
     while (k >= of[4]) of += 4;
-    const u32 slice = k - (u32)of[0], log = (u32)of[3] & 255, steps = (u32)of[3] >> 8;
+    const u32 slice = k - (u32)of[0], shape = (u32)of[3], log = shape & 255, steps = shape >> 8 & 255;
     const u32 name = row[of[1] + slice * (32 >> log) + (lane >> log)];
-    i64 slot = of[2] + ((i64)slice * steps * 32 + lane) * VEC;
-    Z_T sum = BEGIN;
-    for (u32 step = 0; step < steps; ++step, slot += 32 * VEC) {
-      const Unit<column_t> j = load_unit(col + (slot - first));
-#if WEIGHTED
-      const Unit<A_T> weight = load_unit(a.values + slot);
-#endif
-      U_T x[VEC];
-#pragma unroll
-      for (int i = 0; i < VEC; ++i) {
-        x[i] = U_T();
+    const i64 slot = of[2] + ((i64)slice * steps * 32 + lane) * VEC;
+    const auto far = [&](u32 j) { return u[j]; };
+    const auto near = [&](u16 j) { return u[(i64)name + j - 32768]; };
+    (void)far, (void)near;
+#if KIND_OF_PART == HOT
+    Z_T sum = sum_slots(narrow + (slot - first), a.values + slot, a.iso, steps, [&](u16 j) {
 #if SHARED_BYTES
-        if (j.at[i] < hot) x[i] = here[j.at[i]];
-        else
-#endif
-        if (j.at[i] != NO_COLUMN) x[i] = u[j.at[i]];
-      }
-#pragma unroll
-      for (int i = 0; i < VEC; ++i) {
-#if WEIGHTED
-        const A_T w = weight.at[i];
+      return ALL_HOT || j < (u32)hot ? here[j] : u[j];
 #else
-        const A_T w = a.iso;
+      return u[j];
 #endif
-        if (j.at[i] != NO_COLUMN) sum = add(sum, mul(w, x[i], 0, j.at[i]));
-      }
-    }
+    });
+#elif KIND_OF_PART == WIDE
+    Z_T sum = sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, steps, far);
+#else
+    Z_T sum = shape & NEAR ? sum_slots(narrow + (slot - first), a.values + slot, a.iso, steps, near)
+                           : sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, steps, far);
+#endif
     for (u32 d = (1u << log) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
     if ((lane & ((1u << log) - 1)) || name == ~0u) continue;
     if (name & IN_SEGMENTS) parts[name & ~IN_SEGMENTS] = sum;
