@@ -518,13 +518,14 @@ class Pull(NamedTuple):
     ones: Array | None = None  # bits of `parts`, all set
     sums: Pull | None = None  # `rows` are pieces of rows: the pull that sums these for each row
     # Of a copy for sums, `rows` begins a product: the vector in the order of the columns (its type, size, and whether
-    # it is needed if u has an array), and the kernels of the parts.
+    # it is needed if u has an array), and the kernels of the parts with the columns in shared memory.
     ordered: tuple[DataType, int, bool] | None = None
-    slices: tuple[PreparedKernel, ...] = ()
+    slices: tuple[tuple[PreparedKernel, int], ...] = ()
 
     @property
     def kernels(self) -> tuple[PreparedKernel, ...]:
-        found = tuple(kernel for kernel in (self.rows, *self.slices, self.segments, self.join) if kernel is not None)
+        parts = [kernel for kernel, _ in self.slices]
+        found = tuple(kernel for kernel in (self.rows, *parts, self.segments, self.join) if kernel is not None)
         return found if self.sums is None else (*found, *self.sums.kernels)
 
     def scratch(self) -> Output | None:
@@ -675,7 +676,7 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
         flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
         arguments = *part[2:-1], *values
-        slices.append((PreparedKernel(device, variant, part.count, arguments), hot))
+        slices.append((PreparedKernel(device, variant, part.slices, arguments), hot))
     pull = pull._replace(ordered=(u, columns, copy.order is not None), slices=tuple(slices), parts=copy.segments)
     if not copy.segments:
         return pull
@@ -685,8 +686,9 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
 
 def launch_sums(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
     """As `launch_rows`."""
-    ordered, parts = scratch or pull.scratch()
-    _, columns, permuted = pull.ordered
+    space = scratch or pull.scratch()
+    assert space is not None and pull.ordered is not None
+    (ordered, parts), (_, columns, permuted) = space, pull.ordered
     copied = permuted or not u.stride
     pull.rows.run(columns if copied else 0, *u[1:], *mask, ordered, to.bits)
     for kernel, hot in pull.slices:

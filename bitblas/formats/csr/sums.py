@@ -27,7 +27,7 @@ import numpy as np
 from ... import tuning
 from ...device import Device, dummy
 from ...typing import Array
-from ..contract import compute_once
+from ..contract import Layout, compute_once
 from ..schedule import all_set, bits_of
 from .layout import Csr, numbers_of, sort_entries
 
@@ -51,7 +51,7 @@ class Slices(NamedTuple):
     of the lanes of a piece + 256 times its steps + NEAR; then the number of slices."""
 
     kind: int
-    count: int
+    slices: int
     table: Array  # INT64
     row: Array  # uint32, per piece
     narrow: Array  # uint16, per slot
@@ -93,15 +93,16 @@ def copy_bytes(nrows: int, nvals: int, value: int) -> int:
     return (4 + (value + 4 if value else 0)) * nvals + 8 * nrows
 
 
-def sums_of(rows: Csr, columns: int, *, valued: bool = False) -> Sums:
-    """The copy of these rows, built on first use. columns: that may be hot. valued: with places."""
+def sums_of(rows: Layout, columns: int, *, valued: bool = False) -> Sums:
+    """The copy of plain rows, built on first use. columns: of a hot block. valued: with places."""
+    assert isinstance(rows, Csr)
     found: Sums | None = rows.cache.get(_key(columns))
     if found is None or (valued and found.places is None):
         found = rows.cache[_key(columns)] = _build(rows, min(columns, MOST_HOT), valued)
     return found
 
 
-def has_sums(rows: Csr, columns: int) -> bool:
+def has_sums(rows: Layout, columns: int) -> bool:
     return _key(columns) in rows.cache
 
 
