@@ -270,7 +270,7 @@ GPU_ONLY |= {"formats/bitmap/pull_full"}  # vector loads; the CPU's pull reads l
 # The CPU counts, or NumPy does it.
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "check")}
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
-GPU_ONLY |= {"formats/csr/begin_sums", "formats/csr/sums"}  # shared memory; the CPU has no such copy
+GPU_ONLY |= {"formats/csr/order_sums", "formats/csr/sums"}  # shared memory; the CPU has no such copy
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/contract_keys"}  # a GPU sorts keys, the CPU has a table per thread

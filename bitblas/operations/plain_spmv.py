@@ -101,12 +101,12 @@ from .operands import (
 )
 from .variants import (
     Algebra,
-    begin_sums_variant,
     cell_of,
     constants,
     hubs_variant,
     initialize_variant,
     lanes_variant,
+    order_sums_variant,
     pull_variant,
     push_variant,
 )
@@ -517,23 +517,22 @@ class Pull(NamedTuple):
     bins: tuple[int, int, Array] = (0, 0, np.zeros(0, np.uint64))  # hot columns, positions, and the rows with entries
     ones: Array | None = None  # bits of `parts`, all set
     sums: Pull | None = None  # `rows` are pieces of rows: the pull that sums these for each row
-    # Of a copy for sums, `rows` begins a product: the vector in the order of the columns (its type, size, and whether
-    # it is needed if u has an array), and the kernels of the parts with the columns in shared memory.
-    ordered: tuple[DataType, int, bool] | None = None
-    slices: tuple[tuple[PreparedKernel, int], ...] = ()
+    # Of a copy for sums, `rows` orders the vector: the type of that, and whether it is needed if u has an array; and
+    # the kernels of the parts.
+    ordered: tuple[DataType, bool] | None = None
+    slices: tuple[PreparedKernel, ...] = ()
 
     @property
     def kernels(self) -> tuple[PreparedKernel, ...]:
-        parts = [kernel for kernel, _ in self.slices]
-        found = tuple(kernel for kernel in (self.rows, *parts, self.segments, self.join) if kernel is not None)
+        found = tuple(kernel for kernel in (self.rows, *self.slices, self.segments, self.join) if kernel is not None)
         return found if self.sums is None else (*found, *self.sums.kernels)
 
     def scratch(self) -> Output | None:
         """Scratch memory for the sums of segments, preceded by the vector of a copy for sums; None if no rows are
         split, or no values are summed."""
         if self.ordered is not None:
-            u, size, _ = self.ordered
-            return Output(fresh_values(self.device, size, u), fresh_values(self.device, max(1, self.parts), self.end.z))
+            ordered = fresh_values(self.device, self.rows.n, self.ordered[0])
+            return Output(ordered, fresh_values(self.device, max(1, self.parts), self.end.z))
         if self.join is None or not self.parts:
             return None
         bits = fresh_bits(self.device, self.parts) if self.ones is None else self.ones
@@ -661,12 +660,13 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     """The same by a copy for sums (formats/csr/sums.py)."""
     device, u, layout = of.device, of.u_type, of.layout
     copy, shared = sums_of(layout, hot_columns(device)), hot_bytes(device)
-    columns, size = layout.ncols if copy.order is None else len(copy.order), words(of.size)
+    permuted = copy.order is not None
     order = dummy(device, "uint32") if copy.order is None else copy.order
-    begin = begin_sums_variant(u, permuted=copy.order is not None)
-    rows = PreparedKernel(device, begin, max(columns, size), (order, size, copy.reached))
+    ordering = order_sums_variant(u, permuted=permuted)
+    rows = PreparedKernel(device, ordering, len(order) if permuted else layout.ncols, (order,))
     pull = Pull(launch_sums, device, end, of.value, of.value, no_output(device, end.w), rows)
-    values, weighted, slices = entry_values(device, of.algebra.a, of.slot_values), of.algebra.ranked, []
+    values, weighted = entry_values(device, of.algebra.a, of.slot_values), of.algebra.ranked
+    slices, size = list[PreparedKernel](), words(of.size)
     wide = max(t.nbytes for t in (u, end.z, of.algebra.a)) > 4  # takes more registers
     resident = tuning.count("sums.blocks") >> wide
     for part in copy.parts:
@@ -675,9 +675,10 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
         flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, ALL_HOT=hot >= part.columns)
         flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
-        arguments = *part[2:-1], *values
-        slices.append((PreparedKernel(device, variant, part.slices, arguments), hot))
-    pull = pull._replace(ordered=(u, columns, copy.order is not None), slices=tuple(slices), parts=copy.segments)
+        arguments = *part[2:-1], *values, hot, size, copy.reached
+        slices.append(PreparedKernel(device, variant, part.slices, arguments))
+        size = 0  # the first part writes the bits
+    pull = pull._replace(ordered=(u, permuted), slices=tuple(slices), parts=copy.segments)
     if not copy.segments:
         return pull
     join = hubs_variant(of.algebra.semiring, of.algebra.kind, 1, end)
@@ -688,11 +689,13 @@ def launch_sums(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scrat
     """As `launch_rows`."""
     space = scratch or pull.scratch()
     assert space is not None and pull.ordered is not None
-    (ordered, parts), (_, columns, permuted) = space, pull.ordered
-    copied = permuted or not u.stride
-    pull.rows.run(columns if copied else 0, *u[1:], *mask, ordered, to.bits)
-    for kernel, hot in pull.slices:
-        kernel.run(ordered if copied else u.array, hot, parts, to.array)
+    ordered, parts = space
+    if pull.ordered[1] or not u.stride:
+        pull.rows.run(*u[1:], ordered)
+    else:
+        ordered = u.array
+    for kernel in pull.slices:
+        kernel.run(ordered, parts, *mask, *to)
     if pull.join is not None:
         pull.join.run(pull.ones, parts, *mask, *old, *to)
 

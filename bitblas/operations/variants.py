@@ -253,10 +253,10 @@ def pull_variant(
 tuning.on_change(pull_variant.cache_clear)
 
 
-def begin_sums_variant(u: DataType, *, permuted: bool) -> Variant:
-    """The kernel that precedes those of a copy for sums."""
+def order_sums_variant(u: DataType, *, permuted: bool) -> Variant:
+    """The kernel that orders a vector for those of a copy for sums."""
     flags = constants(LANES=1, PERMUTED=permuted, U_BOOL=u is BOOL)
-    return Variant("formats/csr/begin_sums", (("U", u),), flags)
+    return Variant("formats/csr/order_sums", (("U", u),), flags)
 
 
 @functools.cache

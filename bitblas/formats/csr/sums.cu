@@ -1,19 +1,16 @@
 // Repeated sums: t = A (+).(x) u for a full u, by a copy of the rows in slices (sums.py), one launch per part.
 // A warp takes a slice: 2^log lanes share a piece of a row, and take VEC adjacent entries each in a step. Columns and
 // values of a step are adjacent in memory. Sums have a fixed order: entries of a lane, lanes, pieces, parts.
-#ifdef KERNEL_begin_sums
-// The values of u in the order of the columns, and the bits of t.
+#ifdef KERNEL_order_sums
+// The values of u in the order of the columns. PERMUTED: `order` has the columns, otherwise they are in the given order.
 #include "kernels/views.cuh"
 
-// PERMUTED: `order` has the columns, otherwise they are in the given order.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    begin_sums(i64 n, const u32* order, i64 words, const u64* reached, i64 columns, VectorValues<U_T> u, MaskView mask,
-               U_T* ordered, u64* t_bits) {
+    order_sums(i64 n, const u32* order, VectorValues<U_T> u, U_T* ordered) {
   const i64 i = thread_number();
-  if (i < columns) ordered[i] = u.at(PERMUTED ? order[i] : i);
-  if (i < words) t_bits[i] = reached[i] & mask.word(i);
+  if (i < n) ordered[i] = u.at(PERMUTED ? order[i] : i);
 }
-#endif  // KERNEL_begin_sums
+#endif  // KERNEL_order_sums
 
 #ifdef KERNEL_sums
 #include "kernels/product.cuh"
@@ -77,11 +74,14 @@ __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T i
 
 // table, row: of the part. narrow, wide: its columns of 16 and 32 bits, which begin at slots `first` and `first_wide`.
 // u: in the order of the columns, from the first one of a hot block on; `hot`: of these, how many are in shared memory
-// (ALL_HOT: all).
+// (ALL_HOT: all). The first part (size above 0) writes the bits of t: `reached`, where the mask allows.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sums(i64 n, const i64* table, const u32* row, const u16* narrow, i64 first, const u32* wide, i64 first_wide,
-         i64 block, Values a, const U_T* ordered, i64 hot, Z_T* parts, Z_T* t_val) {
+         i64 block, Values a, i64 hot, i64 size, const u64* reached, const U_T* ordered, Z_T* parts, MaskView mask,
+         u64* t_bits, Z_T* t_val) {
   const U_T* const u = ordered + block;
+  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < size; w += (i64)gridDim.x * THREADS)
+    t_bits[w] = reached[w] & mask.word(w);
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
