@@ -33,7 +33,6 @@ from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
 from ..formats.csr.kernels import rows_bytes
-from ..formats.csr.layout import Csr
 from ..formats.csr.sums import MOST_ROWS, build_bytes, copy_bytes, has_sums, near_share
 from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
@@ -427,7 +426,7 @@ def transpose_amortized(structure: Structure) -> bool:
 def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> bool:
     """Whether a pull would be faster by a copy for sums: of plain rows and values on a GPU, that are degree-binned, or
     whose columns are near the diagonal."""
-    if plan.kernel not in (BINNED, PULL) or not isinstance(layout, Csr) or not layout.device.is_simt:
+    if plan.kernel not in (BINNED, PULL) or layout.key != CSR or not layout.device.is_simt:
         return False
     if (
         isinstance(A.raw, PackedValues)

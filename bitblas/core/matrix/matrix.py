@@ -20,7 +20,6 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...formats.packing import PackedValues
 from ...order import Order, order_of
-from ...plan.format_choice import keep_format
 from ...store import MatrixStore
 from .. import assign
 from ..building import restored
@@ -254,6 +253,8 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         """
         if use != "sums":
             raise InvalidValue(f"use: expected 'sums', got {use!r}")
+        from ...plan.format_choice import keep_format
+
         A = self._stored
         A.structure.sums_credit = math.inf
         keep_format(A.structure, A.iso)

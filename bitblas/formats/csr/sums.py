@@ -110,8 +110,9 @@ def _key(columns: int) -> tuple[str, int, float, float]:
     return "sums", columns, tuning.value("rows.hot_share"), tuning.value("sums.block_entries")
 
 
-def near_share(rows: Csr) -> float:
-    """The share of entries near the diagonal, in a sample, which is taken once."""
+def near_share(rows: Layout) -> float:
+    """The share of entries of plain rows near the diagonal, in a sample, which is taken once."""
+    assert isinstance(rows, Csr)
 
     def compute() -> float:
         at = np.linspace(0, max(0, rows.nvals - 1), min(rows.nvals, tuning.count("csr.hot_samples"))).astype(np.int64)
