@@ -208,11 +208,23 @@ TABLE: dict[str, Threshold] = {
         "4 bytes 0.0014.",
         "H100",
     ),
-    "sums.products": Threshold(
-        200,
-        "products",
-        "Products that amortize building a copy for sums: it takes 0.6 ns an entry, a product gains 0.003.",
-        "H200, RMAT 20: 19.6 ms, 195 -> 118 us; RMAT 22: 61 ms, 904 -> 537",
+    "sums.build_us": Threshold(
+        8000.0, "us", "Building a copy for sums, whatever its size.", "H200, ms: delaunay_n20 9.5, stencil27_100 12"
+    ),
+    "sums.build_us_per_entry": Threshold(
+        0.0005, "us", "Building a copy for sums, per entry.", "H200, ms: RMAT 20 22.5, RMAT 22 79"
+    ),
+    "sums.gain_us_per_entry.uneven": Threshold(
+        3e-6,
+        "us",
+        "What a copy for sums saves in a product, per entry of a matrix with degree-binned rows.",
+        "H200, us of plus_second: RMAT 20 195 -> 97, RMAT 22 907 -> 421",
+    ),
+    "sums.gain_us_per_entry.even": Threshold(
+        1.3e-6,
+        "us",
+        "The same for columns near the diagonal.",
+        "H200, us of plus_times with weights: delaunay_n20 26 -> 18, stencil27_100 78 -> 43",
     ),
     "sums.least_entries": Threshold(
         1 << 20, "entries", "With fewer, a copy for sums gains less than its launches cost."

@@ -442,9 +442,14 @@ def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Type
 
 
 def sums_needed(structure: Structure) -> float:
-    """The number of products that amortizes a copy for sums. It is only made on request if memory counts more than
-    time."""
-    return tuning.value("sums.products") if config.prefer == "time" else math.inf
+    """The number of products that amortizes a copy for sums of plain rows. It is only made on request if memory counts
+    more than time."""
+    rows, nvals = structure.primary, structure.nvals
+    if config.prefer != "time":
+        return math.inf
+    shape = "uneven" if rows.format.kernels["mxv.pull.binned"].suits(rows) else "even"
+    build = tuning.value("sums.build_us") + tuning.value("sums.build_us_per_entry") * nvals
+    return math.ceil(build / max(1, nvals) / tuning.value(f"sums.gain_us_per_entry.{shape}"))
 
 
 def sums_amortized(structure: Structure) -> bool:
