@@ -66,6 +66,11 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
     assert any("sums" in cache and size > 0 for cache, size in A.memory().caches.items())
     w(gb.monoid[monoid]) << made
     assert np.array_equal(host(w)[1], UFUNCS[monoid](values, values) if monoid != "plus" else 2 * values)
+    if op == "times":  # by the rows of the transpose
+        B = gb.Matrix.from_coo(cols, rows, x, nrows=N, ncols=N).prepare("sums")
+        turned = [v.vxm(B, semiring).new() for _ in range(2)][1]
+        assert gb.explain(v.vxm(B, semiring)).kernel == "sums" and "sums.T" in B.memory().copies
+        assert all(map(np.array_equal, host(turned), (at, values)))
     some = np.flatnonzero(np.arange(N) % 3 == 1)
     mask = gb.Vector.from_coo(some, True, size=N)
     for allowed, to in ((np.isin(at, some), mask.S), (~np.isin(at, some), ~mask.S)):
