@@ -104,23 +104,22 @@ def test_long_rows(gpu, small, tune, hot):
     assert np.array_equal(np.sort(places), np.arange(len(rows)))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_even_rows(gpu, small, weighted):
-    """Rows of even lengths with columns near the diagonal; some rows have one far away, one nearly all of them."""
-    rng, n = generator("even sums"), 70_000
-    rows, step = np.repeat(np.arange(n), 7), np.tile(np.arange(-3, 4) * 11, n)
+def test_even_rows(gpu, small):
+    """Rows of even lengths with columns near the diagonal, some of which have one far away."""
+    rng, n = generator("even sums"), 40_000
+    rows, step = np.repeat(np.arange(n), 3), np.tile(np.arange(-1, 2) * 11, n)
     cols = np.clip(rows + step, 0, n - 1)
+    cols[[0, 7]] = n - 1, n - 3
     cols[rng.integers(0, len(cols), 30)] = rng.integers(0, n, 30)
-    rows, cols = np.unique(np.stack([np.append(rows, np.full(n, 5)), np.append(cols, np.arange(n))]), axis=1)
+    rows, cols = np.unique(np.stack([rows, cols]), axis=1)
     x = rng.integers(1, 9, len(rows)).astype(np.float32)
     u = rng.integers(1, 9, n).astype(np.float32)
-    A = gb.Matrix.from_coo(rows[rows != 5], cols[rows != 5], x[rows != 5] if weighted else True, nrows=n, ncols=n)
-    made = A.mxv(gb.Vector.from_dense(u), gb.semiring["plus_times" if weighted else "plus_second"]["FP32"])
-    assert "amortized" in gb.explain(made).reason
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=n, ncols=n)
+    made = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_times)
+    assert "amortized after 2 more products" in gb.explain(made).reason
     A.prepare("sums")
     assert gb.explain(made).kernel == "sums"
-    products = (x * u[cols] if weighted else u[cols])[rows != 5]
-    assert all(map(np.array_equal, host(made.new()), expected(rows[rows != 5], cols, products, "plus")))
+    assert all(map(np.array_equal, host(made.new()), expected(rows, cols, x * u[cols], "plus")))
     (part,) = sums.sums_of(A._store.structure.primary, 1536).parts
     assert part.kind == sums.MIXED and len(part.narrow) > len(part.wide) > 0
 
