@@ -212,6 +212,41 @@ TABLE: dict[str, Threshold] = {
         "4 bytes 0.0014.",
         "H100",
     ),
+    "sums.build_us": Threshold(
+        8000.0, "us", "Building a copy for sums, whatever its size.", "H200, ms: delaunay_n20 9.5, stencil27_100 12"
+    ),
+    "sums.build_us_per_entry": Threshold(
+        0.0005, "us", "Building a copy for sums, per entry.", "H200, ms: RMAT 20 22.5, RMAT 22 79"
+    ),
+    "sums.gain_us_per_entry.uneven": Threshold(
+        3e-6,
+        "us",
+        "What a copy for sums saves in a product, per entry of a matrix with degree-binned rows.",
+        "H200, us of plus_second: RMAT 20 195 -> 97, RMAT 22 907 -> 421",
+    ),
+    "sums.gain_us_per_entry.even": Threshold(
+        1.3e-6,
+        "us",
+        "The same for columns near the diagonal.",
+        "H200, us of plus_times with weights: delaunay_n20 26 -> 18, stencil27_100 78 -> 43",
+    ),
+    "sums.least_entries": Threshold(
+        1 << 20, "entries", "With fewer, a copy for sums gains less than its launches cost."
+    ),
+    "sums.block_entries": Threshold(
+        6e6,
+        "entries",
+        "From here on, the next most popular columns are a hot block of a copy for sums.",
+        "H200, us with one and two blocks: RMAT 20, 3.1 M entries 97, 98; RMAT 22, 15 M 469, 416",
+    ),
+    "sums.near_share": Threshold(
+        0.5, "share of entries", "From here on near the diagonal, rows of even lengths get a copy for sums."
+    ),
+    "sums.blocks": Threshold(
+        8,
+        "blocks of 256 threads per multiprocessor",
+        "Resident blocks of a part without hot columns of a copy for sums; half as many for types of 8 bytes.",
+    ),
     "rows_for_push.per_entry": Threshold(
         0.5,
         "pushed entries per entry of the matrix",

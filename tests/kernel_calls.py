@@ -29,7 +29,8 @@ Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and
 SIZE = 150
 ROWS = {  # of the tuning table
     "iterations": "rows.iterations", "graded": "csr.binned_from", "hot": "rows.hot_share",
-    "coded": "coded.binned_from", "shared": "spgemm.shared.words", "push": "push_cost.cpu push_cost.gpu",
+    "coded": "coded.binned_from", "sums": "sums.least_entries",
+    "shared": "spgemm.shared.words", "push": "push_cost.cpu push_cost.gpu",
 }  # fmt: skip
 CONSTANTS: dict[str, tuple[Any, str]] = {"chunk": (ewise_vector, "CHUNK"), "short": (coded, "SHORT")}
 
@@ -384,18 +385,21 @@ def blank(dtype: str) -> None:
 
 
 def pull_binned(key: str, name: str, dtype: str, of: str, hot: bool) -> None:
-    """Rows of every grade, some of them cut. hot: the vector's values of frequent columns are in shared memory."""
+    """Rows of every grade, some of them cut; of CSR also by its copy for sums. hot: the vector's values of frequent
+    columns are in shared memory."""
     op, n = gb.semiring[name][dtype], 3000
     lengths = np.zeros(n, np.int64)
     lengths[::60] = [n, 2049, 300, *range(47)]
     x = True if of == "BOOL" else values(generator("graded", of), of, int(lengths.sum()))
     rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) * (n // max(1, k)) for k in lengths])
     for short in (0, 24) if key in ("nib", "cgr") else (0,):  # of codes: whether none is longer than a word
-        with limits(graded=1, coded=1, short=short, hot=0.0 if hot else 2.0):
+        with limits(graded=1, coded=1, sums=1, short=short, hot=0.0 if hot else 2.0):
             A = gb.Matrix.from_coo(rows, cols, x, of, nrows=n, ncols=n, format=key)
-            made = A.mxv(a_vector(dtype, size=n, full=True), op)
-            made.new()
-            made.new(mask=a_vector("BOOL", size=n).S)
+            v = a_vector(dtype, size=n, full=True)
+            A.mxv(v, op).new()
+            A.mxv(v, op).new(mask=a_vector("BOOL", size=n).S)
+            if key == "csr":
+                A.prepare("sums").mxv(v, op).new()
 
 
 def dot(key: str, name: str, dtype: str, of: str) -> None:

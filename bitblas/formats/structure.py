@@ -68,8 +68,8 @@ class Structure:
     # For plan/format_choice.py. Threads may lose an increment; nothing depends on the exact number.
     reads = other_reads = 0  # by products with vectors, and by other operations that read rows
     # Credits towards auxiliary formats (plan/format_choice.py): entries that were pushed along tiles instead of
-    # rows, and reads that the lack of the transpose has cost
-    rows_credit = transpose_credit = 0.0
+    # rows, reads that the lack of the transpose has cost, and products without a copy for sums
+    rows_credit = transpose_credit = sums_credit = 0.0
     choices: dict[Any, Any] | None = None
     _layouts = LazyDict()  # in addition to the primary layout, by (key, transposed)
     _orders = LazyDict()

@@ -28,8 +28,9 @@ from .. import tuning
 from ..device import Bounds, Device, Kernel, threads
 from ..formats import CSR, EVERYWHERE, Layout, Structure, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
+from ..formats.csr.sums import HOT, VEC, sums_of
 from ..formats.packing import PackedValues
-from ..formats.schedule import Hubs, Part
+from ..formats.schedule import Hubs, Part, block_constants
 from ..kernels.variant import Variant
 from ..plan.direction import (
     Direction,
@@ -42,13 +43,23 @@ from ..plan.direction import (
     plan_mxv,
     product_facts,
 )
-from ..plan.format_choice import could_gain, extra_push_work, is_available, may_keep_rows, rows_amortized
+from ..plan.format_choice import (
+    could_gain,
+    extra_push_work,
+    is_available,
+    may_copy_for_sums,
+    may_keep_rows,
+    rows_amortized,
+    sums_amortized,
+    with_sums,
+)
 from ..plan.product import (
     BINNED,
     COUNT,
     PRESENCE,
     PULL,
     PUSH,
+    SUMS,
     VALUES,
     WIDE,
     WORDS,
@@ -56,6 +67,7 @@ from ..plan.product import (
     Plan,
     has_fused_epilogue,
     hot_bytes,
+    hot_columns,
     plan_epilogue,
     reads_matrix,
     with_bins,
@@ -90,9 +102,11 @@ from .operands import (
 from .variants import (
     Algebra,
     cell_of,
+    constants,
     hubs_variant,
     initialize_variant,
     lanes_variant,
+    order_sums_variant,
     pull_variant,
     push_variant,
 )
@@ -237,6 +251,23 @@ def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
         A.prepared.clear()
 
 
+def count_sum(A: MatrixStore) -> None:
+    """Count a product that a copy for sums would make faster: it is built once that is amortized."""
+    A.structure.sums_credit += 1
+    if sums_amortized(A.structure):
+        A.prepared.clear()
+
+
+def sums_values(A: MatrixStore, layout: Layout, transposed: bool) -> Array:
+    """The values of A in the order of its copy for sums, cached as long as A lives."""
+    key = "sums", transposed
+    if key not in A.copies:
+        values: Any = A.raw_for(layout.key, transposed)
+        A.copies[key] = sums_of(layout, hot_columns(A.device), valued=True).values(values)
+    found: Array = A.copies[key]
+    return found
+
+
 def choose_pull(A: MatrixStore, facts: ProductFacts, size: int, *, full: bool) -> Plan:
     """The plan of a pull for many vectors of this size, of a loop. full: all of them have all entries."""
     direction = Direction(False, facts.fixed_order or "for every vector")
@@ -250,7 +281,8 @@ def explain(of: VectorProduct) -> Plan:
     layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None:
         return plan
-    return with_bins(plan, layout, semiring, u.dtype, ordered=A.order is not None)
+    plan = with_bins(plan, layout, semiring, u.dtype, ordered=A.order is not None)
+    return with_sums(plan, A, layout, semiring, u.dtype)
 
 
 # ---- Prepare and run.
@@ -283,6 +315,8 @@ def multiply(
     structure.transpose_credit += choice.missed
     small_push = product.pushes and tuning.value("format.push_read") * (u.count or 0) < u.size
     structure.reads += product.reads and not small_push
+    if product.misses_sums:
+        count_sum(A)
     if product.push_work:
         count_tile_push(A, product.plan, product.push_work * (u.count or 0))
     return product.run(u, mask, into)
@@ -320,8 +354,15 @@ class PreparedProduct:
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         self.size = layout.ncols if push else layout.nrows
-        self.plan = plan = with_bins(plan, layout, semiring, self.u_type, ordered=A.order is not None)
-        self.binned = plan.kernel == BINNED
+        plan = with_bins(plan, layout, semiring, self.u_type, ordered=A.order is not None)
+        self.plan = plan = with_sums(plan, A, layout, semiring, self.u_type)
+        self.binned = plan.kernel in (BINNED, SUMS)
+        # A copy for sums, which is not amortized yet, would make it faster
+        copies = may_copy_for_sums(plan, A, layout, semiring, self.u_type)
+        self.misses_sums = copies and not sums_amortized(A.structure)
+        self.slot_values: Raw = a_values
+        if plan.kernel == SUMS and ranked:
+            self.slot_values = sums_values(A, layout, plan.transposed)
         taken = lambda layout: matrix_of(layout, ranked, entry_values(device, a_type, a_values))
         self.layout, self.matrix = layout, taken(layout)
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
@@ -443,7 +484,9 @@ class PreparedProduct:
                 end = plan_epilogue(self.z, one, w, value, accum)
             else:
                 end = Epilogue(self.z, w) if one is None else Epilogue(BOOL, BOOL, store=False)
-            prepare = prepare_binned_pull if self.binned and not keeps else prepare_pull
+            prepare = prepare_pull
+            if self.binned and not keeps:
+                prepare = prepare_sums if self.plan.kernel == SUMS else prepare_binned_pull
             found = self.pulls[key] = prepare(self, end, w, masked)
         return found
 
@@ -475,19 +518,26 @@ class Pull(NamedTuple):
     ones: Array | None = None  # bits of `parts`, all set
     sums: Pull | None = None  # `rows` are pieces of rows: the pull that sums these for each row
     piece: Epilogue | None = None  # how the sums of pieces end
+    # Of a copy for sums, `rows` orders the vector: the type of that, and whether it is needed if u has an array; and
+    # the kernels of the parts.
+    ordered: tuple[DataType, bool] | None = None
+    slices: tuple[PreparedKernel, ...] = ()
 
     @property
     def kernels(self) -> tuple[PreparedKernel, ...]:
-        found = tuple(kernel for kernel in (self.rows, self.segments, self.join) if kernel is not None)
+        found = tuple(kernel for kernel in (self.rows, *self.slices, self.segments, self.join) if kernel is not None)
         return found if self.sums is None else (*found, *self.sums.kernels)
 
     def scratch(self) -> tuple[Output, ...]:
         """Scratch memory for the sums of segments, if rows are split and values are summed; for those of pieces, and
-        then for those of segments of their lists."""
+        then for those of segments of their lists; with a copy for sums, for its vector and its sums of segments."""
         if self.sums is not None and self.piece is not None:
             z = self.piece.z
             values = fresh_values(self.device, self.parts, z) if self.piece.store else nothing(self.device, z)
             return Output(fresh_bits(self.device, self.parts), values), *self.sums.scratch()
+        if self.ordered is not None:
+            ordered = fresh_values(self.device, self.rows.n, self.ordered[0])
+            return (Output(ordered, fresh_values(self.device, max(1, self.parts), self.end.z)),)
         if self.join is None or not self.parts:
             return ()
         bits = fresh_bits(self.device, self.parts) if self.ones is None else self.ones
@@ -610,6 +660,49 @@ def prepare_binned_pull(
         return pull
     join, hubs = hubs_variant(of.algebra.semiring, of.algebra.kind, 1, end), bins.hubs
     return pull._replace(join=PreparedKernel(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
+
+
+def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> Pull:
+    """The same by a copy for sums (formats/csr/sums.py)."""
+    device, u, layout = of.device, of.u_type, of.layout
+    copy, shared = sums_of(layout, hot_columns(device)), hot_bytes(device)
+    permuted = copy.order is not None
+    order = dummy(device, "uint32") if copy.order is None else copy.order
+    ordering = order_sums_variant(u, permuted=permuted)
+    rows = PreparedKernel(device, ordering, len(order) if permuted else layout.ncols, (order,))
+    pull = Pull(launch_sums, device, end, of.value, of.value, no_output(device, end.w), rows)
+    values, weighted = entry_values(device, of.algebra.a, of.slot_values), of.algebra.ranked
+    slices, size = list[PreparedKernel](), words(of.size)
+    wide = max(t.nbytes for t in (u, end.z, of.algebra.a)) > 4  # takes more registers
+    resident = tuning.count("sums.blocks") >> wide
+    for part in copy.parts:
+        inside = shared if part.kind == HOT else 0
+        hot = min(part.columns, inside // u.nbytes)
+        flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, ALL_HOT=hot >= part.columns)
+        flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
+        variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
+        arguments = *part[2:-1], *values, hot, size, copy.reached
+        slices.append(PreparedKernel(device, variant, part.slices, arguments))
+        size = 0  # the first part writes the bits
+    pull = pull._replace(ordered=(u, permuted), slices=tuple(slices), parts=copy.segments)
+    if not copy.segments:
+        return pull
+    join = hubs_variant(of.algebra.semiring, of.algebra.kind, 1, end)
+    return pull._replace(ones=copy.ones, join=PreparedKernel(device, join, len(copy.long), (copy.long, copy.first)))
+
+
+def launch_sums(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
+    """As `launch_rows`."""
+    assert pull.ordered is not None
+    ((ordered, parts),) = scratch or pull.scratch()
+    if pull.ordered[1] or not u.stride:
+        pull.rows.run(*u[1:], ordered)
+    else:
+        ordered = u.array
+    for kernel in pull.slices:
+        kernel.run(ordered, parts, *mask, *to)
+    if pull.join is not None:
+        pull.join.run(pull.ones, parts, *mask, *old, *to)
 
 
 def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:

@@ -227,11 +227,12 @@ def pull_variant(
     padded: bool = True,
     width: int = 0,
     binned: Constants | None = None,
+    kernel: str = "pull_binned",
 ) -> Variant:
     """The pull kernel of a format for a semiring with an epilogue.
 
     padded: the last tile column is wider than the matrix. width: see `BinnedPull.width`.
-    binned: the constants of the kernel for degree-binned rows, which runs instead.
+    binned: the constants of the kernel for degree-binned rows, which runs instead; kernel: its name, or "sums".
     """
     op, _, monoid, z = algebra_of(of.semiring, end.z)
     padded = padded or not full or of.kind != VALUES or of.ranked  # kernels that do not depend on it share one variant
@@ -245,11 +246,17 @@ def pull_variant(
         + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
     flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
-    kernel = "pull" if binned is None else "pull_binned"
+    kernel = "pull" if binned is None else kernel
     return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))
 
 
 tuning.on_change(pull_variant.cache_clear)
+
+
+def order_sums_variant(u: DataType, *, permuted: bool) -> Variant:
+    """The kernel that orders a vector for those of a copy for sums."""
+    flags = constants(LANES=1, PERMUTED=permuted, U_BOOL=u is BOOL)
+    return Variant("formats/csr/order_sums", (("U", u),), flags)
 
 
 @functools.cache

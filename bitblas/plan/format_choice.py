@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
 from .. import tuning
@@ -32,11 +33,12 @@ from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
 from ..formats.csr.kernels import rows_bytes
+from ..formats.csr.sums import MOST_ROWS, build_bytes, copy_bytes, has_sums, near_share
 from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
-from .product import VALUES
+from .product import BINNED, DEGREE_BINNED, PULL, SUMS, VALUES, Plan, hot_columns, sums_numbers
 
 # ---- Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
@@ -416,6 +418,59 @@ def transpose_amortized(structure: Structure) -> bool:
     if structure.transpose_credit < tuning.value(f"transpose.reads.{device.kind}"):
         return False
     return not device.missing(primary.nbytes + 16 * primary.work)
+
+
+# A copy for sums (formats/csr/sums.py) is read by products with full vectors.
+
+
+def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> bool:
+    """Whether a pull would be faster by a copy for sums: of plain rows and values on a GPU, that are degree-binned, or
+    whose columns are near the diagonal."""
+    if plan.kernel not in (BINNED, PULL) or layout.key != CSR or not layout.device.is_simt:
+        return False
+    if (
+        isinstance(A.raw, PackedValues)
+        or layout.nrows >= MOST_ROWS
+        or layout.nvals < tuning.value("sums.least_entries")
+    ):
+        return False
+    if plan.kernel == BINNED:
+        return True
+    return sums_numbers(semiring, plan.kind, layout, plan.full, u) and near_share(layout) >= tuning.value(
+        "sums.near_share"
+    )
+
+
+def sums_needed(structure: Structure) -> float:
+    """The number of products that amortizes a copy for sums of plain rows. It is only made on request if memory counts
+    more than time."""
+    rows, nvals = structure.primary, structure.nvals
+    if config.prefer != "time":
+        return math.inf
+    shape = "uneven" if rows.format.kernels["mxv.pull.binned"].suits(rows) else "even"
+    build = tuning.value("sums.build_us") + tuning.value("sums.build_us_per_entry") * nvals
+    return math.ceil(build / max(1, nvals) / tuning.value(f"sums.gain_us_per_entry.{shape}"))
+
+
+def sums_amortized(structure: Structure) -> bool:
+    """Whether products have amortized a copy for sums."""
+    return structure.sums_credit >= sums_needed(structure)
+
+
+def with_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> Plan:
+    """The plan of a pull, by a copy for sums if that exists, or is amortized and fits."""
+    if not may_copy_for_sums(plan, A, layout, semiring, u):
+        return plan
+    if not has_sums(layout, hot_columns(layout.device)):
+        left = sums_needed(A.structure) - A.structure.sums_credit
+        if left > 0:
+            valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
+            size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
+            when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
+            return plan._replace(reason=f"{plan.reason}; {size}, {when}")
+        if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
+            return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")
+    return plan._replace(kernel=SUMS, reason=f"{plan.reason.partition(f'; {DEGREE_BINNED}')[0]}; a copy for sums")
 
 
 # ---- Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py.

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 # Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/kernels.py); WIDE the CPU's
 # pull by whole tiles; PRESENCE a pull of a full vector whose result is the rows that have entries; LIST the CPU's push
-# along a sorted list of entries.
+# along a sorted list of entries; SUMS a pull by a copy for repeated sums (formats/csr/sums.py).
 PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
+SUMS = "sums"
 # Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
 # A product without a mask of two matrices of tiles is computed tile by tile, as tiles.
@@ -161,10 +162,17 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
     """Whether rows are degree-binned, if no entry of the output stays: sums of numbers over enough entries to amortize
     the schedule."""
-    z = semiring.return_type
-    numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     binned = layout.format.kernels.get("mxv.pull.binned")
-    return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
+    return binned is not None and sums_numbers(semiring, kind, layout, full, u) and binned.suits(layout)
+
+
+def sums_numbers(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
+    """Whether a GPU may split rows, and sums numbers."""
+    numbers = all(t is not BOOL and t.kind in "fiu" for t in (semiring.return_type, u))
+    return numbers and may_split_rows(semiring, kind, layout, full)
+
+
+DEGREE_BINNED = "degree-binned rows"
 
 
 def with_bins(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, ordered: bool) -> Plan:
@@ -173,12 +181,17 @@ def with_bins(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType
     if plan.kernel != PULL or not is_binned(semiring, plan.kind, layout, plan.full, u):
         return plan
     binned = format.kernels["mxv.pull.binned"]
-    why = "degree-binned rows"
+    why = DEGREE_BINNED
     if binned.keeps_hot_columns:
         hot = binned.hot(layout, hot_bytes(layout.device) // u.nbytes)
         by_degree = "no hot columns" if ordered else 'no hot columns, which A.reorder("degree") may give'
         why = f"{why}, {f'{hot} hot columns in shared memory' if hot else by_degree}"
     return plan._replace(kernel=BINNED, reason=f"{plan.reason}; {why}")
+
+
+def hot_columns(device: Device) -> int:
+    """Columns of which a block keeps vector values of 4 bytes in shared memory."""
+    return hot_bytes(device) // 4
 
 
 def hot_bytes(device: Device) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from collections.abc import Sequence
@@ -229,6 +230,36 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         found = self._order_named("reorder", order)
         layout = self._layout
         return type(self)._from_store(operations.permute.matrix_in(self._stored, found, *layout[:2]), name, layout)
+
+    @guarded
+    def prepare(self, use: str) -> Self:
+        """Hint that products of this kind will be repeated, and return A: what makes them faster is built by the first
+        one, instead of after as many as amortize it.
+
+        Parameters
+        ----------
+        use
+            "sums": products with vectors that have all entries, over plus, min or max and other numeric
+            monoids except `any`, as in PageRank. On a GPU a large matrix in format "csr" whose rows have very
+            different lengths, or columns near the diagonal, gets a copy for them, next to its rows, which
+            searches read: 2 to 4 bytes per entry; if values differ 4 more, and the values. It keeps that
+            format. `bitblas.explain` says whether a product reads the copy, or why not; `memory` lists it.
+            Other matrices, and the CPU, have no such copy.
+
+        Raises
+        ------
+        InvalidValue
+            Unknown name.
+        """
+        if use != "sums":
+            raise InvalidValue(f"use: expected 'sums', got {use!r}")
+        from ...plan.format_choice import keep_format
+
+        A = self._stored
+        A.structure.sums_credit = math.inf
+        keep_format(A.structure, A.iso)
+        A.prepared.clear()
+        return self
 
     if TYPE_CHECKING:
 

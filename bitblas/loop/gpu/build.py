@@ -86,6 +86,7 @@ class Build:
         self.advances_of = {x: sum(s.target == x for s in self.advances) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
         self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
+        self.missing_sums: dict[int, Structure] = {}  # whose copy for sums is not amortized yet
         xp = device.xp
         if around is None:
             rotating = {item.target for item in plan.all if isinstance(item, Advance)}
@@ -100,7 +101,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.stacks = around.stacks
-            self.missing_transposes = around.missing_transposes
+            self.missing_transposes, self.missing_sums = around.missing_transposes, around.missing_sums
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
         # For each state of a frontier, the (later) state whose numbers it takes over in the next run; -1: zeros.

@@ -17,7 +17,7 @@ from ...core.vector import Vector
 from ...device import address, tracing
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop
-from ...plan.format_choice import transpose_amortized
+from ...plan.format_choice import sums_amortized, transpose_amortized
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
@@ -135,10 +135,11 @@ class CapturedProgram:
         return term
 
     def is_valid(self) -> bool:
-        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
-        all ranks that run the same loop."""
-        missing = self.build.missing_transposes
-        amortized = bool(missing) and any(map(transpose_amortized, missing.values()))
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose or copy for sums has been
+        amortized since; on all ranks that run the same loop."""
+        transposes, sums = self.build.missing_transposes, self.build.missing_sums
+        amortized = bool(transposes) and any(map(transpose_amortized, transposes.values()))
+        amortized = amortized or (bool(sums) and any(map(sums_amortized, sums.values())))
         valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
@@ -238,6 +239,8 @@ class CapturedProgram:
             self.recorder.raise_fault(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
             structure.transpose_credit += missed_by_loop(self.device.kind)
+        for structure in build.missing_sums.values():
+            structure.sums_credit += rounds
         for member, result, once, exhausted in self.copies_out:
             if rounds or once:
                 if exhausted and rounds < limit:

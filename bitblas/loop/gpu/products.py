@@ -327,7 +327,9 @@ def pull_launch(build: Build, item: Pull, k: int) -> Launch:
     given = Input(u.at(u.bits), *(u_values or stored(device, product.u.dtype, u.stored_values())))
     if key:
         return _worklist_pull_launch(build, item, k, prepared, given)
-    build.launched = str(plan)
+    if prepared.misses_sums:
+        build.missing_sums[id(A.structure)] = A.structure
+    build.launched = str(prepared.plan)
     pull, allowed = prepared.pull(prepared.z, None, None, False, mask is not None), build.mask(mask)
     to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
     scratch = pull.scratch()
