@@ -16,7 +16,6 @@ from bitblas import exceptions as ex
 from bitblas import tuning
 from bitblas.distributed import work_sharing
 from bitblas.exceptions import DistributedError, IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
-from bitblas.loop.symbolic.control_flow import plain_loops
 
 
 def refusals(g):
@@ -129,8 +128,7 @@ def alike(g):
     """Each statement runs on one device and on the ranks. All ranks find the same, or the same type of error."""
     for text in STATEMENTS:
         ours, shared = few_entries(gb), few_entries(gd)
-        with plain_loops:  # as in the body of a loop, where to_coo returns distributed arrays
-            wanted, found = (error_of(exec, text, scope) for scope in (ours, shared))
+        wanted, found = (error_of(exec, text, scope) for scope in (ours, shared))
         assert not isinstance(found, DistributedError), (text, found)
         wanted, found = (None if x is None else type(x) for x in (wanted, found))
         each = g.texts(str(found))

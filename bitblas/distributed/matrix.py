@@ -271,7 +271,7 @@ class Matrix(MatrixRead, Distributed):
     ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
-        self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None
+        self.name, self._known, self._known_facts = self._part.name, {}, None
 
     @classmethod
     def _of(cls, part: Whole | WholeVector, shares: Shares, name: str | None = None) -> Self:

@@ -145,9 +145,6 @@ def _open_board(group: Group) -> None:
     group.barrier()
     board.map_others()
     group.captures = bool(group.allreduce(np.array([board.all_on_this_host]), np.logical_and)[0])
-    # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
-    # within a host, memory is faster. Not measured on GPUs yet.
-    group.lists = group.device.host_memory and not group.captures
     board.carries_messages = group.captures and platform.machine() in ORDERED
     board.unlink_file()
     group.board = board

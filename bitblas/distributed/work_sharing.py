@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 Some = TypeVar("Some", int, WholeVector, Array)
-ANY_RESULT = "parent per vertex"  # any valid answer: ranks may find different ones
 
 
 # ---- the plan -------------------------------------------------------------------------------------------------------
@@ -122,7 +121,7 @@ def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], opt
     """On the only rank, as without ranks."""
     call = _on_one_device(program, A, args, options)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
-        return _distribute(call(A._part), True)
+        return _distribute(call(A._part))
 
 
 def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -136,9 +135,8 @@ def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...]
         except Exception as error:
             agree(program, passed, error)
             raise
-        same = ANY_RESULT not in _answers(program)
-        agree(program, passed, None, result, later=same)
-        return _distribute(result, same)
+        agree(program, passed, None, result, later=True)
+        return _distribute(result)
 
 
 def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -156,7 +154,7 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
             raise
         work.meet()
         agree(program, result=result)
-        return _distribute(result, True)
+        return _distribute(result)
 
 
 def digest_arguments(
@@ -308,33 +306,20 @@ class RankWork(algorithm_loops.SharedWork):
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
-def _answers(program: object) -> tuple[str, ...]:
-    facts: Facts | None = getattr(program, "facts", None)
-    return () if facts is None else facts.answer
-
-
-def _distribute(result: Any, same: bool) -> Any:
-    """Distribute an answer that each rank has. same: it is the same on all ranks; otherwise that of the first is
-    sent."""
+def _distribute(result: Any) -> Any:
+    """Distribute an answer that each rank has: each keeps its share. Of an answer that may be any of several, a tree of
+    shortest paths, the shares of different ones fit together: each parent is one level above."""
     one, library = current().size == 1, sys.modules[__package__]
     if isinstance(result, WholeVector):
         s = shares.of(result.size)
-        return library.Vector._of(
-            result if one else own_share(result, s) if same else _scatter(result, s), s, result.name
-        )
+        return library.Vector._of(result if one else own_share(result, s), s, result.name)
     if isinstance(result, WholeMatrix):
         s = shares.of(result.nrows)
-        if same:
-            return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
-        i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
-        return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
-    if isinstance(result, Scalar) and not one and not same:
-        return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
+        return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
     if isinstance(result, (list, tuple)):
-        parts = (_distribute(x, same) for x in result)
+        parts = map(_distribute, result)
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    sends = not one and not same and isinstance(result, (bool, int, float, np.generic))
-    return _broadcast_value(result) if sends else result
+    return result
 
 
 def _describe_type(result: object) -> str:
@@ -360,29 +345,3 @@ def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
     else:
         values = store.values[s.low : s.high]
     return WholeVector._from_store(VectorStore(device, s.mine, store.dtype, bits, values))
-
-
-def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
-    """This rank's share of the first rank's vector. Every rank has a vector of that size and type."""
-    group, store = current(), result._stored
-    one = exchange.broadcast(store.values if store.iso else None, store.dtype, 0)
-
-    def share(array: Array, counts: list[int]) -> Array:
-        nothing = [0] * group.size
-        sent = array[: sum(counts)] if group.rank == 0 else array[:0]
-        return group.alltoall(sent, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
-
-    bits = share(store.present, s.words)
-    if not len(bits):  # a rank without positions: kernels read one word of every bitset
-        bits = store.device.xp.zeros(words(s.mine), np.uint64)
-    part = VectorStore(store.device, s.mine, store.dtype, bits, one)
-    if one is None:
-        part.values = dense_values(store.device, s.mine, store.dtype)
-        received = share(exchange.slots(store), s.units(store.dtype))
-        part.values[: len(received)] = received
-    return WholeVector._from_store(part)
-
-
-def _broadcast_value(value: Any) -> Any:
-    array = np.array([value])
-    return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value
