@@ -1437,7 +1437,7 @@ TABLE: dict[str, Threshold] = {
         "The sleep between two polls of a rank that waits.",
     ),
     "group.claims": Threshold(
-        100, "lines", "Ranks that send nothing compare their calls after so many lines at the latest."
+        100, "calls", "Ranks that send nothing compare their algorithms after so many calls at the latest."
     ),
     "group.signatures": Threshold(
         1000,

@@ -79,7 +79,8 @@ class Group(ABC):
         self.broken = ""
         self.sent, self.seconds, self.captures, self.choice = 0, 0.0, False, ""
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
-        self.claims: list[str] = []  # of this rank about its last calls, which ranks will compare (work_sharing.py)
+        # The names and arguments of this rank's last algorithms, which ranks will compare (work_sharing.py).
+        self.claims: list[tuple[str, list[tuple[str, object]]]] = []
         self.before: Callable[[], None] | None = None  # runs before the next collective
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
         self._statement: Callable[[], str] | None = None

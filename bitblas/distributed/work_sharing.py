@@ -25,7 +25,6 @@ from .. import tuning
 from ..algorithms import _loops as algorithm_loops
 from ..config import config
 from ..core import Matrix as WholeMatrix
-from ..core import Scalar
 from ..core import Vector as WholeVector
 from ..exceptions import DistributedError
 from ..plan.ranks import SHARED, RankFacts, RankPlan, WorkKind, choose
@@ -104,9 +103,9 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
 
 def whole(A: Matrix) -> WholeMatrix:
     """All of A on this rank, read-only; kept until A changes. OutOfMemory, on all ranks, if it does not fit one."""
-    group, room = current(), copy_room(A)
 
     def gathered() -> WholeMatrix:
+        group, room = current(), copy_room(A)
         what = f"a copy of {A.name} on each of {group.size} ranks"
         group.all_or_none(what, lambda: A.device.foresee(what, room), alike=True)
         try:
@@ -125,25 +124,27 @@ def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], opt
 
 
 def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Each rank runs all of it."""
+    """Each rank runs all of it. No rank waits for another: calls are compared before the next exchange."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
         call = _on_one_device(program, A, args, options)
-        copy, passed = whole(A), digest_arguments(program, args, options)
+        copy = whole(A)
+        claim_call(program, args, options)
         try:
             result = call(copy)
         except Exception as error:
-            agree(program, passed, error)
+            compare_claims(error)
             raise
-        agree(program, passed, None, result, later=True)
+        if len(group.claims) > tuning.count("group.claims"):
+            compare_claims()
         return _distribute(result)
 
 
 def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Each rank runs its part of the independent work."""
-    group = current()
-    with group.statement(lambda: f"{program.__name__}({A.name})"):
-        agree(program, digest_arguments(program, args, options))
+    with current().statement(lambda: f"{program.__name__}({A.name})"):
+        claim_call(program, args, options)
+        compare_claims()
         call = _on_one_device(program, A, args, options)
         copy, work = whole(A), RankWork(program.__name__)
         try:
@@ -153,18 +154,7 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
             work.meet(error)
             raise
         work.meet()
-        agree(program, result=result)
         return _distribute(result)
-
-
-def digest_arguments(
-    program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[list[str], list[int]]:
-    """The names of arguments, and hashes of the numbers, texts and arrays among them."""
-    passed = dict(zip(_parameters(program)[1:], args)) | {
-        name: x for name, x in sorted(options.items()) if name != "gb"
-    }
-    return [*passed], [*map(_digest, passed.values())]
 
 
 @lru_cache
@@ -172,31 +162,21 @@ def _parameters(program: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(signature(program).parameters)
 
 
-def agree(
-    program: Callable[..., Any],
-    passed: tuple[list[str], list[int]] = ([], []),
-    error: Exception | None = None,
-    result: Any = 0,
-    *,
-    later: bool = False,
-) -> None:
-    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results have one
-    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise.
-    later: if nothing is sent, the exchange takes place before the next one, so that no rank waits for another."""
-    group, name = current(), program.__name__
-    group.claims += [f"{name}: argument {key}: {digest}" for key, digest in zip(*passed)]
-    group.claims.append(f"{name}: the result: {_describe_type(result)}")
-    if later and len(group.claims) < tuning.count("group.claims"):
-        group.before = lambda: _compare(name)
-    else:
-        _compare(name, error)
+def claim_call(program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Note the arguments of a call, which all ranks must pass alike. They are compared before the next exchange."""
+    group, passed = current(), [*zip(_parameters(program)[1:], args), *options.items()]
+    group.claims.append((program.__name__, [(key, _fixed(x)) for key, x in passed if key != "gb"]))
+    group.before = compare_claims
 
 
-def _compare(name: str, error: Exception | None = None) -> None:
-    """Compare the claims of all ranks."""
+def compare_claims(error: Exception | None = None) -> None:
+    """One exchange: whether a rank has failed, and whether all have made the same calls since the last comparison.
+    Raises the error of a rank that failed; DistributedError if calls differ."""
     group = current()
-    group.before, text = None, "\n".join(group.claims)
+    name, group.before = group.claims[-1][0], None
+    lines = [f"{call}: argument {key}: {x}" for call, passed in group.claims for key, x in [*sorted(passed), ("-", "")]]
     group.claims.clear()
+    text = "\n".join(lines)
     numbers = group.gather_host(np.array([FAILED if error else 0, zlib.crc32(text.encode())], np.int64), CONFIRM)
     group.raise_remote_failures(name, numbers[:, 0], error, alike=True)
     if error is not None or (numbers == numbers[0]).all():
@@ -211,16 +191,15 @@ def _compare(name: str, error: Exception | None = None) -> None:
     )
 
 
-def _digest(x: object) -> int:
-    """A hash of a number, a text, an array or a list of numbers; 0 for other objects, which are not compared."""
+def _fixed(x: object) -> object:
+    """A number or a text; the hash of an array or a list, which may change until it is compared; "" for other objects,
+    which are not compared."""
+    if x is None or isinstance(x, (bool, int, float, complex, str, np.generic)):
+        return x
     if isinstance(x, (list, tuple, range)):
         array = np.asarray(x)
         return zlib.crc32(repr(x).encode() if array.dtype == object else array.tobytes())
-    if x is None or isinstance(x, (bool, int, float, complex, str, np.generic)):
-        return zlib.crc32(repr(x).encode())
-    if hasattr(x, "tobytes") and hasattr(x, "dtype"):
-        return zlib.crc32(x.tobytes())
-    return 0
+    return zlib.crc32(x.tobytes()) if hasattr(x, "tobytes") and hasattr(x, "dtype") else ""
 
 
 def _on_one_device(
@@ -320,15 +299,6 @@ def _distribute(result: Any) -> Any:
         parts = map(_distribute, result)
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
     return result
-
-
-def _describe_type(result: object) -> str:
-    """The type of an answer and of its parts, which must be the same on all ranks."""
-    if isinstance(result, (list, tuple)):
-        return f"{type(result).__name__}({', '.join(map(_describe_type, result))})"
-    size = f" of {getattr(result, 'shape', ())}" if hasattr(result, "dtype") else ""
-    empty = " without a value" * (isinstance(result, Scalar) and result.value is None)
-    return f"{type(result).__name__} {getattr(result, 'dtype', '')}{size}{empty}"
 
 
 def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
