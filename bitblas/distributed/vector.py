@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         SizeArg,
         ValuesLike,
     )
+    from .matrix import Matrix
     from .products import Local
 
 
@@ -268,6 +269,11 @@ class Vector(Distributed, StyledVector):
     def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
         return x._gathered()[keep.nonzero()[0]].new()
+
+    def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
+        """The Matrix with the entry (i, self[i]) for each i, as of `bitblas.Vector`. Nothing is sent."""
+        part = self._part._as_map(ncols, None if like is None else like._part)
+        return classes_by_ndim[2]._of(part, self.shares)
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         if what:

@@ -94,7 +94,7 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
         return run_alone
     kind, wanted = work_kind(program), group.choice
     if wanted in ("", "shared"):
-        wanted = "partitioned" if A.device.host_memory and kind not in SHARED else plan(A, program).choice
+        wanted = "partitioned" if A.device.host_memory and kind not in (*SHARED, "") else plan(A, program).choice
     return {"partitioned": None, "shared": run_shared, "replicated": run_replicated}[wanted]
 
 
