@@ -16,7 +16,9 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..core import Matrix, Vector
 from ..exceptions import InvalidValue, NotImplementedException
+from ..formats import Structure
 from ..formats.csr.kernels import index_type
+from ..formats.csr.layout import from_arrays
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
 from ..typing import Array
@@ -243,7 +245,8 @@ def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
     else:
         values = device.full(counts[group.rank], values) if isinstance(values, np.generic) else values
         values = group.allgather(values[: counts[group.rank]], counts)
-    return Matrix._from_rows(device, ptr, columns, values, dtype, sum(heights), part.ncols)
+    rows = from_arrays(device, sum(heights), part.ncols, ptr, columns)  # not checked, and so not copied
+    return Matrix._from_store(MatrixStore(Structure(rows), dtype, values))
 
 
 def _pointers(lengths: Array, heights: list[int], entries: int) -> Array:

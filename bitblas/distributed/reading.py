@@ -33,12 +33,11 @@ from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Bytes, Source, open_input
 from ..io.graphs import check_numbering
 from ..io.matrixmarket import Header, MatrixMarketChunks, read_header
-from ..io.tables import load_parquet
+from ..io.tables import load_parquet, vertex_columns, weights_of
 from ..io.weights import (
     ROUNDED,
     WeightType,
     check_decimal,
-    concatenate_weights,
     integral_as_int64,
     is_rounded,
     is_whole,
@@ -49,8 +48,6 @@ from .matrix import LayoutOptions, Matrix
 from .start import current
 
 if TYPE_CHECKING:
-    from pyarrow import ChunkedArray
-    from pyarrow.parquet import ParquetFile
     from typing_extensions import Unpack
 
     from ..core.typing import DTypeArg, OperatorArg
@@ -81,66 +78,38 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges. columns: the
     names of the two ends, and of the weight."""
     parquet, group, path = load_parquet(), current(), Path(source)
+    from pyarrow import ArrowInvalid, concat_tables
+
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    opened = [_open_parquet(parquet, file, columns) for file in files]
+    try:
+        opened = [parquet.ParquetFile(file) for file in files]
+    except ArrowInvalid as error:
+        raise InvalidValue(f"{source}: expected a Parquet file: {error}") from None
     groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
     ends = np.cumsum([0, *(file.metadata.row_group(k).num_rows for file, k in groups)]).tolist()
     rank, ranks = (group.rank, group.size) if share else (0, 1)
     low, high = (ends[-1] * k // ranks for k in (rank, rank + 1))
-    pieces: list[list[np.ndarray]] = []
+    tables = [opened[0].schema_arrow.empty_table()]
     for (file, k), (begin, end) in zip(groups, pairwise(ends)):
         if begin < high and end > low:
-            first = max(low, begin)
-            table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
-            pieces.append([_column_array(source, table[name], name, first) for name in columns])
-    arrays = [
-        concatenate_weights(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))
-    ]
-    kind = opened[0].schema_arrow.field
-    arrays = arrays or [_wide(np.zeros(0, kind(name).type.to_pandas_dtype())) for name in columns]  # no rows
-    for name, array in zip(columns, arrays[:2]):
+            rows = slice(max(low, begin) - begin, min(high, end) - begin)
+            tables.append(file.read_row_group(k, columns=columns).slice(rows.start, rows.stop - rows.start))
+    table = concat_tables([table.select([c for c in columns if c in table.column_names]) for table in tables])
+    try:
+        i, j, names = vertex_columns(table, *columns[:2], False)
+        x = weights_of(table, columns[2], len(i)) if len(columns) > 2 else None
+    except InvalidValue as error:
+        raise InvalidValue(f"{source}: {error}; rows are counted from row {low}") from None
+    if names is not None:
+        raise InvalidValue(
+            f"{source}: expected integers as vertices, because ranks cannot number names, got {names[0]!r}"
+        )
+    for name, array in zip(columns, (i, j)):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
         if len(bad):
             last = "" if size is None else f" to {size - 1}"
             raise InvalidValue(f"{source}: column {name!r}: expected vertices from 0{last}, got {bad[0]}")
-    i, j = (array.astype(np.int64, copy=False) for array in arrays[:2])
-    return i, j, arrays[2] if len(arrays) > 2 else None
-
-
-def _open_parquet(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
-    """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
-    from pyarrow import ArrowInvalid, types
-
-    try:
-        file = parquet.ParquetFile(path)
-    except ArrowInvalid as error:
-        raise InvalidValue(f"{path}: expected a Parquet file: {error}") from None
-    schema = file.schema_arrow
-    for k, name in enumerate(columns):
-        if name not in schema.names:
-            choices = ", ".join(map(repr, schema.names))
-            raise InvalidValue(f"{path}: column {name!r}: expected one of {choices}")
-        kind = schema.field(name).type
-        if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
-            what = "integers (names cannot be numbered when reading in shares)" if k < 2 else "numbers"
-            raise InvalidValue(f"{path}: column {name!r}: expected {what}, got {kind}")
-    return file
-
-
-def _column_array(source: Input, column: ChunkedArray, name: str, first: int) -> np.ndarray:
-    """The numbers of a column; `first` is its first row."""
-    if column.null_count:
-        row = first + int(column.is_null().to_numpy().argmax())
-        raise InvalidValue(
-            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} empty rows, "
-            f"first: row {row}"
-        )
-    return _wide(column.to_numpy())
-
-
-def _wide(values: np.ndarray) -> np.ndarray:
-    """Convert half floats to FP32, which is exact; others are returned unchanged."""
-    return values.astype(np.float32) if values.dtype == np.float16 else values
+    return i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), x
 
 
 # ---- Read text files in shares: each rank reads a byte range, from the start of a line to the end of one.

@@ -46,15 +46,17 @@ Some = TypeVar("Some", int, WholeVector, Array)
 
 def copy_bytes(A: Matrix) -> int:
     """The bytes of the whole matrix on one rank, with its transpose unless it is known to be symmetric."""
-    facts, size = A._shared_facts(), 4 if A.ncols < 1 << 31 else 8
-    each = size + (0 if facts.one is not None else A.dtype.np_type.itemsize)
-    return (1 if A._known.get("symmetric") else 2) * (facts.entries * each + 8 * A.nrows)
+    return (1 if A._known.get("symmetric") else 2) * (A._shared_facts().entries * _entry_bytes(A) + 8 * A.nrows)
 
 
 def copy_room(A: Matrix) -> int:
     """The free bytes that a rank needs to gather the whole matrix: also for what it sends, and for lengths of rows."""
-    nbytes = copy_bytes(A)
-    return nbytes + nbytes // current().size + 16 * A.nrows
+    return copy_bytes(A) + int(A._shared_facts().counts.max()) * _entry_bytes(A) + 16 * A.nrows
+
+
+def _entry_bytes(A: Matrix) -> int:
+    """The bytes of a column and a value as they are stored."""
+    return (4 if A.ncols < 1 << 31 else 8) + (0 if A._shared_facts().one is not None else A.dtype.np_type.itemsize)
 
 
 def facts_of(A: Matrix) -> RankFacts:
