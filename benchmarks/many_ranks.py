@@ -149,7 +149,7 @@ class Worker:
             seconds, sent, calls = sorted(found)[len(found) // 2]
             number = answer(result)
             group.choice = ""
-            row |= {"choice": choice or planned or ("one" if group.size == 1 else ""), "planned": not choice}
+            row |= {"choice": choice or planned or ("one" if group.size == 1 else "partitioned"), "planned": not choice}
             row |= {
                 "ms": round(1e3 * seconds / parts, 4),
                 "sent": int(sent) // parts,
@@ -263,6 +263,9 @@ class Worker:
 class Driver:
     def __init__(self, args: argparse.Namespace) -> None:
         self.args, self.begin, self.rows = args, time.time(), list[dict]()
+        from benchmarks import table
+
+        self.facts = table.surroundings(device=args.device, gpu=args.device == "cuda")
 
     def start(self, ranks: int, first_gpu: int, tasks, deadline: float) -> subprocess.Popen:
         args, env = self.args, dict(os.environ)
@@ -310,8 +313,7 @@ class Driver:
         self.rows.append(row)
         print(json.dumps(row), flush=True)
         if self.args.out:
-            with open(self.args.out, "a") as stream:
-                stream.write(json.dumps(row) + "\n")
+            Path(self.args.out).write_text(json.dumps(self.facts | {"rows": self.rows}, indent=1) + "\n")
 
     def run(self) -> int:
         budget = self.args.budget
@@ -354,7 +356,7 @@ def main() -> int:
     parser.add_argument("--stages", type=int, default=len(STAGES), help="only the first ones")
     parser.add_argument("--smaller", type=int, default=0, help="subtract this from all scales")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--out", help="a file for rows, a JSON object in each line")
+    parser.add_argument("--out", help="a file for the run, as in benchmarks/stored/ranks")
     parser.add_argument("--only", nargs="+", help="graphs and programs instead of the stages: kron25:search,components")
     parser.add_argument("--groups", default="1,2", help="with --only: numbers of ranks, one after the other")
     parser.add_argument("--worker", help=argparse.SUPPRESS)

@@ -111,6 +111,47 @@ def scale(folder: Path) -> str:
     return "\n".join(["## Graphs that fill a GPU\n", _table(heads, rows), f"\n{where}\n", said, ""])
 
 
+PROGRAMS = {
+    "betweenness256": "betweenness, 256 sources", "betweenness64": "betweenness, 64 sources",
+    "betweenness512": "betweenness, 512 sources", "closeness": "closeness, exact", "triangles": "triangles",
+    "spmm64": "product with 64 columns, FP32", "labels": "label propagation", "pagerank": "PageRank, FP32",
+    "search": "search", "components": "components",
+}  # fmt: skip
+
+
+def ranks(folder: Path) -> str:
+    """One, two and four GPUs: times, speedups over one, and how the plan ran a program; of a row in several runs the
+    latest."""
+    runs = sorted(read(folder, "ranks"), key=lambda run: str(run["time"]))
+    found: dict[tuple[str, str], dict[tuple[int, bool], dict[str, Any]]] = {}
+    for run in runs:
+        for row in run["rows"]:
+            if row["program"] in PROGRAMS:
+                found.setdefault((row["program"], row["graph"]), {})[row["ranks"], row["planned"]] = row
+    lines = []
+    for program, graph in sorted(found, key=lambda key: [*PROGRAMS].index(key[0])):
+        rows = found[program, graph]
+        one = rows.get((1, True))
+        cells = [PROGRAMS[program], graph, "" if one is None else f"{one['ms']:.3g}"]
+        for count in (2, 4):
+            row = rows.get((count, True))
+            cells.append("" if row is None else f"{row['ms']:.3g}")
+            cells.append("" if row is None or one is None else f"{one['ms'] / row['ms']:.2f}")
+        planned = dict.fromkeys(row["choice"] for (count, plan), row in rows.items() if plan and count > 1)
+        forced = [f"{row['choice']} {row['ms']:.3g} ({count})" for (count, plan), row in rows.items() if not plan]
+        lines.append([*cells, "; ".join([", ".join(planned), *([", ".join(forced)] if forced else [])])])
+    if not lines:
+        return ""
+    heads = ["program", "graph", "one, ms", "two, ms", "times", "four, ms", "times", "how"]
+    where = " ".join(dict.fromkeys(_where(run, "").strip() for run in runs))
+    said = "GPUs of one host, NVLink, NCCL without multicast. Searches: the mean of 16 sources; PageRank and label\n"
+    said += (
+        "propagation: a round. How: the plan's choice ([scale.md](scale.md#how-ranks-run-an-algorithm)), and ms of\n"
+    )
+    said += "another on (GPUs). All answers agree. `python benchmarks/many_ranks.py`."
+    return "\n".join(["## Several GPUs\n", _table(heads, lines), f"\n{where}\n", said, ""])
+
+
 def start(folder: Path) -> str:
     """From the start of Python to an answer."""
     parts = []
@@ -168,6 +209,5 @@ def sizes_of(folder: Path, graph: str) -> dict[str, float]:
 
 def sections(folder: Path) -> str:
     """All sections."""
-    return "\n".join(
-        part for part in (sizes(folder), builds(folder), gap(folder), scale(folder), start(folder)) if part
-    )
+    made = (make(folder) for make in (sizes, builds, gap, scale, ranks, start))
+    return "\n".join(part for part in made if part)
