@@ -320,8 +320,8 @@ class Driver:
         stages = STAGES if self.args.ranks > 2 else STAGES_ON_TWO
         if self.args.only:
             tasks = [(name, programs.split(",")) for name, programs in (x.split(":") for x in self.args.only)]
-            groups = [int(x) for x in self.args.groups.split(",")]
-            stages = [((k + 1) / len(groups), (ranks,), tasks) for k, ranks in enumerate(groups)]
+            groups = [tuple(map(int, x.split("+"))) for x in self.args.groups.split(",")]
+            stages = [((k + 1) / len(groups), ranks, tasks) for k, ranks in enumerate(groups)]
         for until, groups, tasks in stages[: self.args.stages]:
             deadline = self.begin + until * budget
             if time.time() < deadline - 5:
@@ -358,7 +358,9 @@ def main() -> int:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--out", help="a file for the run, as in benchmarks/stored/ranks")
     parser.add_argument("--only", nargs="+", help="graphs and programs instead of the stages: kron25:search,components")
-    parser.add_argument("--groups", default="1,2", help="with --only: numbers of ranks, one after the other")
+    parser.add_argument(
+        "--groups", default="1,2", help="with --only: numbers of ranks, one after the other; 1+2 at the same time"
+    )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker is None:

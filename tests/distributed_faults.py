@@ -279,7 +279,7 @@ def broken_files(group, folder):
 
 
 def passes(group):
-    """Chunks are gone through as often as the rank needs that does so most often."""
+    """Ranks have different numbers of chunks, and read theirs again as often as their formats need."""
     r = group.rank
     i, j = np.divmod(np.arange(r, N * N, group.size), N)
     for layout in ({}, {"format": "nib"}, {"format": "nib"} if r == 0 else {}):
@@ -294,7 +294,7 @@ def without_positions(group):
     A = gd.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
     assert A.shares.mine == (n if group.rank == 0 else 0)
     whole = gb.Vector.from_dense(np.arange(n) % 5, device=group.device.name)  # an answer that every rank has found
-    for found in (work_sharing._scatter(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
+    for found in (work_sharing.own_share(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
         assert len(found._stored.present) == 1 and found.nvals == A.shares.mine
 
 
