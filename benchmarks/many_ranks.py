@@ -240,6 +240,8 @@ class Worker:
     def killed(self, program) -> None:
         """Rank 1 is killed; every other rank raises one error."""
         al, group = self.gb.algorithms, self.group
+        if group.size == 1:
+            return
         group.choice = "partitioned"
         source = self.sources(1)[0]
         al.bfs_levels(self.A, source)
