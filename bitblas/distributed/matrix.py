@@ -612,14 +612,16 @@ def _entries_of_rank(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array
 
 def _redistributed(read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> list[tuple[Array, Array]]:
     """This rank's entries from the chunks of all ranks, in 8 bytes an entry if all positions are below 2^31."""
-    group, found, chunks = current(), list[tuple[Array, Array]](), iter(())
-    d, read = group.device, False
+    group, found = current(), list[tuple[Array, Array]]()
+    d = group.device
+
+    def opened() -> Iterator[Chunk]:  # at the first chunk, where ranks hear of an error
+        yield from read_chunks()
+
+    chunks = opened()
 
     def next_ends() -> list[Array]:
         """The ends of the next chunk; nothing after the last."""
-        nonlocal chunks, read
-        if not read:
-            chunks, read = iter(read_chunks()), True
         chunk = next(chunks, None)
         if chunk is None:
             return []

@@ -92,11 +92,11 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
     tables = [opened[0].schema_arrow.empty_table()]
     for (file, k), (begin, end) in zip(groups, pairwise(ends)):
         if begin < high and end > low:
-            rows = slice(max(low, begin) - begin, min(high, end) - begin)
-            tables.append(file.read_row_group(k, columns=columns).slice(rows.start, rows.stop - rows.start))
+            first = max(low, begin)
+            tables.append(file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first))
     table = concat_tables([table.select([c for c in columns if c in table.column_names]) for table in tables])
     try:
-        i, j, names = vertex_columns(table, *columns[:2], False)
+        i, j, names = vertex_columns(table, columns[0], columns[1], False)
         x = weights_of(table, columns[2], len(i)) if len(columns) > 2 else None
     except InvalidValue as error:
         raise InvalidValue(f"{source}: {error}; rows are counted from row {low}") from None

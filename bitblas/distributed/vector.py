@@ -198,7 +198,8 @@ class Vector(Distributed, StyledVector):
         """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
         part."""
         if loops.is_recording():
-            return DistributedArray(self._part.to_dense(fill_value, dtype), self.shares)
+            symbolic: Any = self._part.to_dense(fill_value, dtype)
+            return DistributedArray(symbolic, self.shares)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
