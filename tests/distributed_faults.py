@@ -260,9 +260,13 @@ def broken_files(group, folder):
         (folder / "few.mtx").write_text("\n".join([head, f"{N} {N} {len(lines)}", *lines[:-3], ""]))
     group.barrier()
     with tuning.override({"file.chunked_block": 1 << 12}):  # the first rank sends the columns to all ranks
-        for name in ("bad.mtx", "bad.csv"):
-            refused(group, InvalidValue, gd.read, folder / name)
-        for name, kind in (("few.mtx", InvalidValue), ("none.mtx", FileNotFoundError), ("none.csv", FileNotFoundError)):
+        refused(group, InvalidValue, gd.read, folder / "bad.csv")
+        for name, kind in (
+            ("bad.mtx", InvalidValue),
+            ("few.mtx", InvalidValue),
+            ("none.mtx", FileNotFoundError),
+            ("none.csv", FileNotFoundError),
+        ):
             refused(group, kind, gd.read, folder / name, everywhere=True)
     A = gd.Matrix.from_coo(i, j, 1, nrows=N, ncols=N)
     if group.rank == 0:

@@ -32,7 +32,6 @@ from ..io.build import (
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Bytes, Source, open_input
 from ..io.graphs import check_numbering
-from ..io.matrixmarket import Header, MatrixMarketChunks, read_header
 from ..io.tables import load_parquet, vertex_columns, weights_of
 from ..io.weights import (
     ROUNDED,
@@ -43,7 +42,6 @@ from ..io.weights import (
     is_whole,
 )
 from .exchange import maximum_of_ranks
-from .group import CONFIRM
 from .matrix import LayoutOptions, Matrix
 from .start import current
 
@@ -121,7 +119,6 @@ class Part(Source):
     def __init__(self, source: Source) -> None:
         super().__init__(source.stream, source.raw, source.name, False)
         self.lines = source.lines
-        self.has_range = False  # whether all ranks have determined their ranges
 
     def blocks(self, size: int | None = None) -> Iterator[bytes]:
         group, file = current(), self.stream
@@ -135,7 +132,6 @@ class Part(Source):
 
         newlines = group.all_or_none("read", find_range)
         self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
-        self.has_range = True
         return self._range(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
@@ -159,40 +155,14 @@ def _line_after(file: Bytes, position: int, begin: int) -> int:
     return file.tell()
 
 
-class MarketPart(MatrixMarketChunks):
-    """This rank's entries of a Matrix Market file."""
-
-    part: Part | None = None
-    counts_exchanged = False  # whether all ranks have counted their entries
-
-    def entries(self, stream: Source) -> Iterator[Entries]:
-        self.part = Part(stream)
-        return super().entries(self.part)
-
-    def total_entries(self, seen: int) -> int:
-        numbers = current().gather_host(np.array([seen]), CONFIRM)
-        self.counts_exchanged = True
-        current().raise_remote_failures("read", numbers[:, 0])
-        return int(numbers.sum())
-
-    def all(self) -> list[tuple[np.ndarray, ...]]:
-        """This rank's entries; DistributedError if another rank fails before it has counted its own."""
-        try:
-            return list(self)
-        except Exception as error:
-            if self.part is not None and self.part.has_range and not self.counts_exchanged:
-                current().confirm("read", error)
-            raise
-
-
 def read(path: Input, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
     """Read a distributed Matrix from a file.
 
-    share: each rank reads a byte range of a Matrix Market file of coordinates or of a numeric edge list, and entries
-    are sent to the owners of their rows; a folder written by `Matrix.save` is loaded. Compressed files (.gz) have no
-    ranges: one rank reads them. From a Parquet file, or a folder of them, each rank reads the same number of rows,
-    whatever the row groups; options: `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of
-    `bitblas.io.from_table`. Without share every rank reads the whole file and keeps its rows, for other kinds of files.
+    share: each rank reads a byte range of a numeric edge list, and entries are sent to the owners of their rows; a
+    folder written by `Matrix.save` is loaded. Compressed files (.gz) have no ranges: one rank reads them. From a
+    Parquet file, or a folder of them, each rank reads the same number of rows, whatever the row groups; options:
+    `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of `bitblas.io.from_table`. Without share,
+    for other kinds of files, and of Matrix Market files, every rank reads the whole file and keeps its rows.
     options: those of `bitblas.io.read`.
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
@@ -201,15 +171,13 @@ def read(path: Input, /, *, share: bool = True, file_format: str | None = None, 
         return _table(path, share=share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
         return Matrix.load(path, **options)
-    if not share:
+    kind = io.file_format_of(path, file_format) if share else "mtx"
+    if kind == "mtx":
         group = current()
         # no warning, because a Matrix has no direction
         options = {"directed": True, "device": group.device.name} | options
         whole = lambda: io.read(path, file_format, **options).matrix
         return Matrix.from_matrix(group.all_or_none("read", whole, alike=True))
-    kind = io.file_format_of(path, file_format)
-    if kind == "mtx":
-        return _market(path, **options)
     if kind in ("tsv", "csv", "edges"):
         return _edges(path, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
     raise InvalidValue(f"{path}: expected a text file, got format {kind}; pass share=False to read it on every rank")
@@ -230,27 +198,6 @@ def _table(
     if size is None:
         size = maximum_of_ranks(1 + max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1))
     return _build_edges(path, [(i, j, x)], directed, check_size("size", size), how)
-
-
-def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
-    group = current()
-
-    def read_head() -> tuple[Header, bool]:
-        with open_input(source, False) as stream:
-            return read_header(stream), stream.stream is not stream.raw
-
-    head, packed = group.all_or_none("read", read_head, alike=True)
-    if head.layout != "coordinate" or head.field == "complex":
-        raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    made = (MatrixMarketChunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
-    if isinstance(made, MarketPart):
-        found = made.all()
-    else:
-        found = group.all_or_none("read", lambda: list(made) if group.rank == 0 else [])
-    none, pattern = np.zeros(0, np.int64), head.field == "pattern"
-    entries: list[Entries] = [(i, j, None if pattern else values[0]) for i, j, *values in found]
-    entries.append((none, none, None if pattern else np.zeros(0, head.kind)))  # a rank without entries needs a type too
-    return _build_matrix(source, entries, head.nrows, head.ncols, how)
 
 
 def _edges(
