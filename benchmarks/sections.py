@@ -136,7 +136,9 @@ def ranks(folder: Path) -> str:
         for count in (2, 4):
             row = rows.get((count, True))
             cells.append("" if row is None else f"{row['ms']:.3g}")
-            cells.append("" if row is None or one is None else f"{one['ms'] / row['ms']:.2f}")
+            times = 1.0 if row is None or one is None else one["ms"] / row["ms"]
+            text = f"{times:.2f}" if times >= 0.95 else f"**{times:.2f}**"
+            cells.append("" if row is None or one is None else text)
         planned = dict.fromkeys(row["choice"] for (count, plan), row in rows.items() if plan and count > 1)
         forced = [f"{row['choice']} {row['ms']:.3g} ({count})" for (count, plan), row in rows.items() if not plan]
         lines.append([*cells, "; ".join([", ".join(planned), *([", ".join(forced)] if forced else [])])])
@@ -148,7 +150,8 @@ def ranks(folder: Path) -> str:
     said += (
         "propagation: a round. How: the plan's choice ([scale.md](scale.md#how-ranks-run-an-algorithm)), and ms of\n"
     )
-    said += "another on (GPUs). All answers agree. `python benchmarks/many_ranks.py`."
+    said += "another on (GPUs). All answers agree. [scale.md](scale.md#measured) has the reasons.\n"
+    said += "`python benchmarks/many_ranks.py` measures this."
     return "\n".join(["## Several GPUs\n", _table(heads, lines), f"\n{where}\n", said, ""])
 
 

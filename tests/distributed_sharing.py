@@ -93,7 +93,9 @@ def choices(g):
         assert g.size == 1 or f"{choice}: requested" in told, told
         assert al.bfs_levels(y.S, 3).shares.size == N
     g.choice = ""
-    assert same(gb.algorithms.label_propagation(x.S), al.label_propagation(y.S.dup()))
+    for name, graph in (("label_propagation", "S"), ("minimum_spanning_forest", "W")):
+        found, wanted = (answers(name, graph, (), {}, made)[0] for made in (y, x))
+        assert same(wanted, found), name
     g.choice = "replicated"
     if g.size > 1:
         i, j = np.random.default_rng(g.rank).integers(0, 4096, (2, 60_000))  # memory is predicted, of any stored format
