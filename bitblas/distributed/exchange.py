@@ -224,8 +224,8 @@ def concatenate(arrays: Sequence[Array]) -> list[Array]:
 
 
 def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
-    """The matrices of all ranks one below another, on every rank. heights: their numbers of rows. Sends row lengths
-    unless they are equal, columns in the type that they are stored in, and values unless all are equal."""
+    """The matrices of all ranks one below another, on every rank. heights: their numbers of rows. Sends row lengths,
+    columns in the type that they are stored in, and values unless all are equal."""
     group, facts = current(), share_facts(part._stored)
     dtype, device, xp, counts = check_exchangeable(part.dtype), part.device, part.device.xp, facts.counts.tolist()
     if facts.one is None and 0 < facts.entries == sum(heights) * part.ncols:  # dense rows
@@ -238,7 +238,8 @@ def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
     else:
         rows, columns, values = part.to_coo(values=facts.one is None)
         lengths = xp.bincount(rows.astype(np.int64), minlength=part.nrows)
-    ptr = _pointers(lengths.astype(np.int64), heights, facts.entries)
+    ptr = xp.zeros(sum(heights) + 1, np.int64)
+    xp.cumsum(group.allgather(lengths.astype(np.int64), heights), out=ptr[1:])
     columns = group.allgather(columns.astype(index_type(part.ncols), copy=False), counts)
     if facts.one is not None:
         values = facts.one
@@ -247,17 +248,6 @@ def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
         values = group.allgather(values[: counts[group.rank]], counts)
     rows = from_arrays(device, sum(heights), part.ncols, ptr, columns)  # not checked, and so not copied
     return Matrix._from_store(MatrixStore(Structure(rows), dtype, values))
-
-
-def _pointers(lengths: Array, heights: list[int], entries: int) -> Array:
-    """The row pointers of the matrices of all ranks. lengths: of this rank's rows."""
-    group, xp, nrows = current(), current().device.xp, sum(heights)
-    length = entries // max(1, nrows)
-    if length * nrows == entries and group.allreduce(np.array([bool((lengths == length).all())]), np.logical_and)[0]:
-        return xp.arange(nrows + 1, dtype=np.int64) * length
-    ptr = xp.zeros(nrows + 1, np.int64)
-    xp.cumsum(group.allgather(lengths, heights), out=ptr[1:])
-    return ptr
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
