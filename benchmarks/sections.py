@@ -147,9 +147,7 @@ def ranks(folder: Path) -> str:
     heads = ["program", "graph", "one, ms", "two, ms", "times", "four, ms", "times", "how"]
     where = " ".join(dict.fromkeys(_where(run, "").strip() for run in runs))
     said = "GPUs of one host, NVLink, NCCL without multicast. Searches: the mean of 16 sources; PageRank and label\n"
-    said += (
-        "propagation: a round. How: the [plan's choice](scale.md#how-ranks-run-an-algorithm), and ms of\n"
-    )
+    said += "propagation: a round. How: the [plan's choice](scale.md#how-ranks-run-an-algorithm), and ms of\n"
     said += "another on (GPUs). All answers agree. [scale.md](scale.md#measured) has the reasons.\n"
     said += "`python benchmarks/many_ranks.py` measures this."
     return "\n".join(["## Several GPUs\n", _table(heads, lines), f"\n{where}\n", said, ""])
