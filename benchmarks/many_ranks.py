@@ -1,11 +1,12 @@
 """Algorithms on 1, 2 and 4 GPUs of one host: `python benchmarks/many_ranks.py --budget 420 --out ranks.json`.
 
 The script starts its own ranks: one and two at a time on different GPUs, then four; with `--ranks 2`, on a host of two
-GPUs, one and then two. Stages run in order of importance
-until the budget is spent; each row is printed and written when it is measured. A row has the graph, the program, the
-number of ranks, how they ran it (`choice`, and whether it was planned), milliseconds (of the slowest rank, from a
-barrier to its own answer; median), G entries/s, bytes that rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted times, and a number for
-comparing answers. The last lines are a table of times and speedups over one rank, with a check of all answers.
+GPUs, one and then two. Stages run in order of importance until the budget is spent; each row is printed when it is
+measured, and the run is written to `--out`. A row has the graph, the program, the number of ranks, how they ran it
+(`choice`, and whether it was planned), milliseconds (from a barrier to the answer of the slowest rank; median), G
+entries/s, bytes that rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted
+times, and a number for comparing answers. The last lines are a table of times and speedups over one rank, with a check
+of all answers.
 `--device cpu --smaller 13` runs the same on ranks on CPUs, with small graphs.
 """
 
