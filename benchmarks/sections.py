@@ -119,6 +119,10 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+def _ms(row: dict[str, Any]) -> str:
+    return f"{row['ms']:.3g}" if row["ms"] < 1000 else f"{row['ms']:.0f}"
+
+
 def ranks(folder: Path) -> str:
     """One, two and four GPUs: times, speedups over one, and how the plan ran a program; of a row in several runs the
     latest."""
@@ -132,15 +136,15 @@ def ranks(folder: Path) -> str:
     for program, graph in sorted(found, key=lambda key: [*PROGRAMS].index(key[0])):
         rows = found[program, graph]
         one = rows.get((1, True))
-        cells = [PROGRAMS[program], graph, "" if one is None else f"{one['ms']:.3g}"]
+        cells = [PROGRAMS[program], graph, "" if one is None else _ms(one)]
         for count in (2, 4):
             row = rows.get((count, True))
-            cells.append("" if row is None else f"{row['ms']:.3g}")
+            cells.append("" if row is None else _ms(row))
             times = 1.0 if row is None or one is None else one["ms"] / row["ms"]
             text = f"{times:.2f}" if times >= 0.95 else f"**{times:.2f}**"
             cells.append("" if row is None or one is None else text)
         planned = dict.fromkeys(row["choice"] for (count, plan), row in rows.items() if plan and count > 1)
-        forced = [f"{row['choice']} {row['ms']:.3g} ({count})" for (count, plan), row in rows.items() if not plan]
+        forced = [f"{row['choice']} {_ms(row)} ({count})" for (count, plan), row in rows.items() if not plan]
         lines.append([*cells, "; ".join([", ".join(planned), *([", ".join(forced)] if forced else [])])])
     if not lines:
         return ""

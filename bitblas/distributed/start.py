@@ -264,7 +264,7 @@ class Launcher:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Leave no process behind: parents end their programs when the folder is gone."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder.rename(self.folder.with_suffix(".done")), ignore_errors=True)
         for process in self.processes:
             self._end(process)
         for number, handler in self.before.items():
