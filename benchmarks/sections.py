@@ -124,25 +124,24 @@ def _ms(row: dict[str, Any]) -> str:
 
 
 def ranks(folder: Path) -> str:
-    """One, two and four GPUs: times, speedups over one, and how the plan ran a program; of a row in several runs the
-    latest."""
+    """One, two and four GPUs: times, speedups over one of the same run, and how the plan ran a program; of a row in
+    several runs the latest."""
     runs = sorted(read(folder, "ranks"), key=lambda run: str(run["time"]))
     found: dict[tuple[str, str], dict[tuple[int, bool], dict[str, Any]]] = {}
     for run in runs:
+        ones = {(row["program"], row["graph"]): row["ms"] for row in run["rows"] if row["ranks"] == 1}
         for row in run["rows"]:
-            if row["program"] in PROGRAMS:
-                found.setdefault((row["program"], row["graph"]), {})[row["ranks"], row["planned"]] = row
+            if (key := (row["program"], row["graph"]))[0] in PROGRAMS:
+                found.setdefault(key, {})[row["ranks"], row["planned"]] = row | {"one": ones.get(key)}
     lines = []
     for program, graph in sorted(found, key=lambda key: [*PROGRAMS].index(key[0])):
         rows = found[program, graph]
-        one = rows.get((1, True))
-        cells = [PROGRAMS[program], graph, "" if one is None else _ms(one)]
+        cells = [PROGRAMS[program], graph, _ms(rows[1, True]) if (1, True) in rows else ""]
         for count in (2, 4):
             row = rows.get((count, True))
+            times = 0.0 if row is None or row["one"] is None else row["one"] / row["ms"]
             cells.append("" if row is None else _ms(row))
-            times = 1.0 if row is None or one is None else one["ms"] / row["ms"]
-            text = f"{times:.2f}" if times >= 0.95 else f"**{times:.2f}**"
-            cells.append("" if row is None or one is None else text)
+            cells.append("" if not times else f"{times:.2f}" if times >= 0.95 else f"**{times:.2f}**")
         planned = dict.fromkeys(row["choice"] for (count, plan), row in rows.items() if plan and count > 1)
         forced = [f"{row['choice']} {_ms(row)} ({count})" for (count, plan), row in rows.items() if not plan]
         lines.append([*cells, "; ".join([", ".join(planned), *([", ".join(forced)] if forced else [])])])
