@@ -175,7 +175,7 @@ def compare_claims(error: Exception | None = None) -> None:
     """One exchange: whether a rank has failed, and whether all have made the same calls since the last comparison.
     Raises the error of a rank that failed; DistributedError if calls differ."""
     group = current()
-    name, group.before = group.claims[-1][0], None
+    name, group.before = group.claims[-1][0] if group.claims else "an algorithm", None
     lines = [f"{call}: argument {key}: {x}" for call, passed in group.claims for key, x in [*sorted(passed), ("-", "")]]
     group.claims.clear()
     text = "\n".join(lines)
