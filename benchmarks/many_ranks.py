@@ -1,11 +1,12 @@
 """Algorithms on 1, 2 and 4 GPUs of one host: `python benchmarks/many_ranks.py --budget 420 --out ranks.json`.
 
 The script starts its own ranks: one and two at a time on different GPUs, then four; with `--ranks 2`, on a host of two
-GPUs, one and then two. Stages run in order of importance
-until the budget is spent; each row is printed and written when it is measured. A row has the graph, the program, the
-number of ranks, how they ran it (`choice`, and whether it was planned), milliseconds (median), G entries/s, bytes that
-rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted times, and a number for
-comparing answers. The last lines are a table of times and speedups over one rank, with a check of all answers.
+GPUs, one and then two. Stages run in order of importance until the budget is spent; each row is printed when it is
+measured, and the run is written to `--out`. A row has the graph, the program, the number of ranks, how they ran it
+(`choice`, and whether it was planned), milliseconds (from a barrier to the answer of the slowest rank; median), G
+entries/s, bytes that rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted
+times, and a number for comparing answers. The last lines are a table of times and speedups over one rank, with a check
+of all answers.
 `--device cpu --smaller 13` runs the same on ranks on CPUs, with small graphs.
 """
 
@@ -141,15 +142,17 @@ class Worker:
                 group.barrier()
                 before = time.perf_counter(), group.sent, group.seconds
                 result = call(k)
-                group.barrier()
+                group.settle()
+                self.device.synchronize()
                 after = time.perf_counter(), group.sent, group.seconds
-                found.append([b - a for a, b in zip(before, after)])
+                taken, *others = (b - a for a, b in zip(before, after))
+                found.append([float(group.allreduce(np.array([taken]), np.maximum)[0]), *others])
                 if found[0][0] > 5 or self.late():
                     break
             seconds, sent, calls = sorted(found)[len(found) // 2]
             number = answer(result)
             group.choice = ""
-            row |= {"choice": choice or planned or ("one" if group.size == 1 else ""), "planned": not choice}
+            row |= {"choice": choice or planned or ("one" if group.size == 1 else "partitioned"), "planned": not choice}
             row |= {
                 "ms": round(1e3 * seconds / parts, 4),
                 "sent": int(sent) // parts,
@@ -240,6 +243,8 @@ class Worker:
     def killed(self, program) -> None:
         """Rank 1 is killed; every other rank raises one error."""
         al, group = self.gb.algorithms, self.group
+        if group.size == 1:
+            return
         group.choice = "partitioned"
         source = self.sources(1)[0]
         al.bfs_levels(self.A, source)
@@ -263,6 +268,9 @@ class Worker:
 class Driver:
     def __init__(self, args: argparse.Namespace) -> None:
         self.args, self.begin, self.rows = args, time.time(), list[dict]()
+        from benchmarks import table
+
+        self.facts = table.surroundings(device=args.device, gpu=args.device == "cuda")
 
     def start(self, ranks: int, first_gpu: int, tasks, deadline: float) -> subprocess.Popen:
         args, env = self.args, dict(os.environ)
@@ -310,16 +318,15 @@ class Driver:
         self.rows.append(row)
         print(json.dumps(row), flush=True)
         if self.args.out:
-            with open(self.args.out, "a") as stream:
-                stream.write(json.dumps(row) + "\n")
+            Path(self.args.out).write_text(json.dumps(self.facts | {"rows": self.rows}, indent=1) + "\n")
 
     def run(self) -> int:
         budget = self.args.budget
         stages = STAGES if self.args.ranks > 2 else STAGES_ON_TWO
         if self.args.only:
             tasks = [(name, programs.split(",")) for name, programs in (x.split(":") for x in self.args.only)]
-            groups = [int(x) for x in self.args.groups.split(",")]
-            stages = [((k + 1) / len(groups), (ranks,), tasks) for k, ranks in enumerate(groups)]
+            groups = [tuple(map(int, x.split("+"))) for x in self.args.groups.split(",")]
+            stages = [((k + 1) / len(groups), ranks, tasks) for k, ranks in enumerate(groups)]
         for until, groups, tasks in stages[: self.args.stages]:
             deadline = self.begin + until * budget
             if time.time() < deadline - 5:
@@ -354,9 +361,11 @@ def main() -> int:
     parser.add_argument("--stages", type=int, default=len(STAGES), help="only the first ones")
     parser.add_argument("--smaller", type=int, default=0, help="subtract this from all scales")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--out", help="a file for rows, a JSON object in each line")
+    parser.add_argument("--out", help="a file for the run, as in benchmarks/stored/ranks")
     parser.add_argument("--only", nargs="+", help="graphs and programs instead of the stages: kron25:search,components")
-    parser.add_argument("--groups", default="1,2", help="with --only: numbers of ranks, one after the other")
+    parser.add_argument(
+        "--groups", default="1,2", help="with --only: numbers of ranks, one after the other; 1+2 at the same time"
+    )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker is None:

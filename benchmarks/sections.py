@@ -112,6 +112,51 @@ def scale(folder: Path) -> str:
     return "\n".join(["## Graphs that fill a GPU\n", _table(heads, rows), f"\n{where}\n", said, ""])
 
 
+PROGRAMS = {
+    "betweenness256": "betweenness, 256 sources", "betweenness64": "betweenness, 64 sources",
+    "betweenness512": "betweenness, 512 sources", "closeness": "closeness, exact", "triangles": "triangles",
+    "spmm64": "product with 64 columns, FP32", "labels": "label propagation", "pagerank": "PageRank, FP32",
+    "search": "search", "components": "components",
+}  # fmt: skip
+
+
+def _ms(row: dict[str, Any]) -> str:
+    return f"{row['ms']:.3g}" if row["ms"] < 1000 else f"{row['ms']:.0f}"
+
+
+def ranks(folder: Path) -> str:
+    """One, two and four GPUs: times, speedups over one of the same run, and how the plan ran a program; of a row in
+    several runs the latest."""
+    runs = sorted(read(folder, "ranks"), key=lambda run: str(run["time"]))
+    found: dict[tuple[str, str], dict[tuple[int, bool], dict[str, Any]]] = {}
+    for run in runs:
+        ones = {(row["program"], row["graph"]): row["ms"] for row in run["rows"] if row["ranks"] == 1}
+        for row in run["rows"]:
+            if (key := (row["program"], row["graph"]))[0] in PROGRAMS:
+                found.setdefault(key, {})[row["ranks"], row["planned"]] = row | {"one": ones.get(key)}
+    lines = []
+    for program, graph in sorted(found, key=lambda key: [*PROGRAMS].index(key[0])):
+        rows = found[program, graph]
+        cells = [PROGRAMS[program], graph, _ms(rows[1, True]) if (1, True) in rows else ""]
+        for count in (2, 4):
+            row = rows.get((count, True))
+            times = 0.0 if row is None or row["one"] is None else row["one"] / row["ms"]
+            cells.append("" if row is None else _ms(row))
+            cells.append("" if not times else f"{times:.2f}" if times >= 0.95 else f"**{times:.2f}**")
+        planned = dict.fromkeys(row["choice"] for (count, plan), row in rows.items() if plan and count > 1)
+        forced = [f"{row['choice']} {_ms(row)} ({count})" for (count, plan), row in rows.items() if not plan]
+        lines.append([*cells, "; ".join([", ".join(planned), *([", ".join(forced)] if forced else [])])])
+    if not lines:
+        return ""
+    heads = ["program", "graph", "one, ms", "two, ms", "times", "four, ms", "times", "how"]
+    where = " ".join(dict.fromkeys(_where(run, "").strip() for run in runs))
+    said = "GPUs of one host, NVLink, NCCL without multicast. Searches: the mean of 16 sources; PageRank and label\n"
+    said += "propagation: a round. How: the [plan's choice](scale.md#how-ranks-run-an-algorithm), and ms of\n"
+    said += "another on (GPUs). All answers agree. [scale.md](scale.md#measured) has the reasons.\n"
+    said += "`python benchmarks/many_ranks.py` measures this."
+    return "\n".join(["## Several GPUs\n", _table(heads, lines), f"\n{where}\n", said, ""])
+
+
 def start(folder: Path) -> str:
     """From the start of Python to an answer."""
     parts = []
@@ -214,5 +259,5 @@ def sizes_of(folder: Path, graph: str) -> dict[str, float]:
 
 def sections(folder: Path) -> str:
     """All sections."""
-    made = (section(folder) for section in (sizes, builds, gap, graphalytics, scale, start))
+    made = (section(folder) for section in (sizes, builds, gap, graphalytics, scale, ranks, start))
     return "\n".join(part for part in made if part)

@@ -1401,21 +1401,6 @@ TABLE: dict[str, Threshold] = {
     # -- end of io
     # ---------------------------------------------------------------------------------------------------- distributed
     # Several ranks: distributed/.
-    "exchange.least": Threshold(
-        1 << 20,
-        "bytes",
-        "A vector with fewer bytes is sent whole: a call costs more than the bytes that a list saves.",
-    ),
-    "exchange.gain": Threshold(
-        1.25,
-        "bytes of the dense vector per byte of the lists",
-        "Lists must be shorter than the dense vector by this factor, because they must also be built and scattered.",
-    ),
-    "exchange.copies": Threshold(
-        4,
-        "vectors",
-        "Each rank stores the gathered copies of this many recent vectors and updates them with the changed values.",
-    ),
     "ranks.rate": Threshold(
         75e9, "entries per second", "What a GPU reads of a graph whose vectors exceed its cache.", "H200, kron25 to 27"
     ),
@@ -1515,7 +1500,7 @@ TABLE: dict[str, Threshold] = {
         "The sleep between two polls of a rank that waits.",
     ),
     "group.claims": Threshold(
-        100, "lines", "Ranks that send nothing compare their calls after so many lines at the latest."
+        100, "calls", "Ranks that send nothing compare their algorithms after so many calls at the latest."
     ),
     "group.signatures": Threshold(
         1000,

@@ -16,7 +16,6 @@ from bitblas import exceptions as ex
 from bitblas import tuning
 from bitblas.distributed import work_sharing
 from bitblas.exceptions import DistributedError, IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
-from bitblas.loop.symbolic.control_flow import plain_loops
 
 
 def refusals(g):
@@ -129,8 +128,7 @@ def alike(g):
     """Each statement runs on one device and on the ranks. All ranks find the same, or the same type of error."""
     for text in STATEMENTS:
         ours, shared = few_entries(gb), few_entries(gd)
-        with plain_loops:  # as in the body of a loop, where to_coo returns distributed arrays
-            wanted, found = (error_of(exec, text, scope) for scope in (ours, shared))
+        wanted, found = (error_of(exec, text, scope) for scope in (ours, shared))
         assert not isinstance(found, DistributedError), (text, found)
         wanted, found = (None if x is None else type(x) for x in (wanted, found))
         each = g.texts(str(found))
@@ -262,9 +260,13 @@ def broken_files(group, folder):
         (folder / "few.mtx").write_text("\n".join([head, f"{N} {N} {len(lines)}", *lines[:-3], ""]))
     group.barrier()
     with tuning.override({"file.chunked_block": 1 << 12}):  # the first rank sends the columns to all ranks
-        for name in ("bad.mtx", "bad.csv"):
-            refused(group, InvalidValue, gd.read, folder / name)
-        for name, kind in (("few.mtx", InvalidValue), ("none.mtx", FileNotFoundError), ("none.csv", FileNotFoundError)):
+        refused(group, InvalidValue, gd.read, folder / "bad.csv")
+        for name, kind in (
+            ("bad.mtx", InvalidValue),
+            ("few.mtx", InvalidValue),
+            ("none.mtx", FileNotFoundError),
+            ("none.csv", FileNotFoundError),
+        ):
             refused(group, kind, gd.read, folder / name, everywhere=True)
     A = gd.Matrix.from_coo(i, j, 1, nrows=N, ncols=N)
     if group.rank == 0:
@@ -281,7 +283,7 @@ def broken_files(group, folder):
 
 
 def passes(group):
-    """Chunks are gone through as often as the rank needs that does so most often."""
+    """Ranks have different numbers of chunks, and read theirs again as often as their formats need."""
     r = group.rank
     i, j = np.divmod(np.arange(r, N * N, group.size), N)
     for layout in ({}, {"format": "nib"}, {"format": "nib"} if r == 0 else {}):
@@ -296,7 +298,7 @@ def without_positions(group):
     A = gd.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
     assert A.shares.mine == (n if group.rank == 0 else 0)
     whole = gb.Vector.from_dense(np.arange(n) % 5, device=group.device.name)  # an answer that every rank has found
-    for found in (work_sharing._scatter(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
+    for found in (work_sharing.own_share(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
         assert len(found._stored.present) == 1 and found.nvals == A.shares.mine
 
 

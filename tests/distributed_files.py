@@ -137,9 +137,9 @@ def tables(g, folder):
     rows = [len(reading._read_parquet(folder / "many.parquet", True, ["source", "to"], N)[0])]
     assert abs(int(g.gather_host(np.array(rows)).max()) - len(i) / g.size) < 1  # even, whatever the groups
     for name, options, text in (
-        ("missing.parquet", {}, "empty rows, first: row 0"), ("far.parquet", {}, "expected vertices from 0"),
+        ("missing.parquet", {}, "expected a value in every row"), ("far.parquet", {}, "expected vertices from 0"),
         ("named.parquet", {}, "expected integers"), ("bad.parquet", {}, "expected a Parquet file"),
-        ("one.parquet", {"weight": "x"}, "expected one of 'more'"), ("one.parquet", {"size": 5}, "from 0 to 4"),
+        ("one.parquet", {"weight": "x"}, "column 'x': expected one of"), ("one.parquet", {"size": 5}, "from 0 to 4"),
         ("gone.parquet", {}, "gone.parquet"),
     ):  # fmt: skip
         assert_refused((GraphblasException, ValueError, OSError), gd.read, folder / name, said=text, **(how | options))

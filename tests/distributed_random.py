@@ -16,7 +16,6 @@ from fuzz.generate import generate
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas import tuning
 from bitblas.exceptions import DistributedError, NotImplementedException
 
 generation.SIZES = (70, 130, 200, 230)  # some positions for each rank
@@ -74,8 +73,6 @@ def program(group, seed, met):
 def random_programs(group, seed, count):
     """`count` programs of the seed, or those from FIRST to END as FIRST:END."""
     met, (first, *more) = Counter(), map(int, count.split(":"))
-    with tuning.override({"exchange.least": 64}):
-        for number in range(first, *more) if more else range(first):
-            group.lists = number % 2 == 1  # as ranks of several hosts send
-            program(group, f"{seed} {number}", met)
+    for number in range(first, *more) if more else range(first):
+        program(group, f"{seed} {number}", met)
     print(f"rank {group.rank}: {dict(met)}", flush=True)

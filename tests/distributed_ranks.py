@@ -117,9 +117,6 @@ def plans(g):
     ):  # fmt: skip
         text = gd.explain(expr)
         assert (reason if g.size > 1 else all_of_it) in text and "\nthis rank: " in text, text
-    g.lists = True  # ranks of several hosts
-    assert g.size == 1 or f"only 0 of {N} entries" in gd.explain(y.none.vxm(y.S, pair))
-    g.lists = False
     bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
     values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])
     assert values == 0 == bits or (0 < bits < N / 8 and 8 * N / 2 <= values < 8.2 * N)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import numpy as np
 from distributed_programs import N, assert_refused, error_of, operands, same
 
 import bitblas as gb
 import bitblas.distributed as gd
+from bitblas import tuning
 from bitblas.algorithms import _loops
 from bitblas.distributed import work_sharing
 from bitblas.exceptions import DistributedError, InvalidValue, OutOfMemory
@@ -89,11 +91,21 @@ def choices(g):
             ), (choice, name)
         told = gd.explain(y.S, al.bfs_levels)
         assert g.size == 1 or f"{choice}: requested" in told, told
-        assert al.bfs_levels(y.S, 3).shares.size == N and g.splits == (choice == "partitioned")
+        assert al.bfs_levels(y.S, 3).shares.size == N
+    g.choice = ""
+    for name, graph in (("label_propagation", "S"), ("minimum_spanning_forest", "W")):
+        found, wanted = (answers(name, graph, (), {}, made)[0] for made in (y, x))
+        assert same(wanted, found), name
     g.choice = "replicated"
     if g.size > 1:
-        from bitblas import tuning
-
+        i, j = np.random.default_rng(g.rank).integers(0, 4096, (2, 60_000))  # memory is predicted, of any stored format
+        B = gd.Matrix.from_chunks([(i, j), (j, i)], True, nrows=4096, ncols=4096, share=True, symmetric=True)
+        B._gathered()
+        tracemalloc.start()
+        B._gathered()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert 0 < peak < work_sharing.copy_room(B)
         A = operands(gd, 2).A
         with tuning.override({"memory.checked_bytes": 0}), gb.config.set(memory_limit=1):
             for _ in range(2):

@@ -29,7 +29,7 @@ class Ghost(Group):
 
     def __init__(self, device):
         super().__init__(0, 2, device)
-        self.captures = self.splits = True
+        self.captures, self.choice = True, "partitioned"
 
     def _allgather(self, x, out, counts):
         out[: counts[0]] = x[: counts[0]]

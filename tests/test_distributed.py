@@ -22,7 +22,7 @@ from bitblas.loop import at_once
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone,shared,choices,faults"
+ALL = "calls,nccl,programs,plans,algorithms,refusals,bits,files,loop,loops,alone,shared,choices,faults"
 
 
 def python(*arguments, **environment):
@@ -48,7 +48,7 @@ def done(*arguments, count=RANKS, **how):
 
 def test_two_ranks_agree_with_one_device():
     """In one run, because each takes seconds to start, and with few kernels; the whole is a slow test."""
-    done("calls,nccl,quick,few,loop", count=2)
+    done("calls,nccl,quick,loop", count=2)
 
 
 def test_ranks_share_independent_work():

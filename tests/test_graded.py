@@ -10,8 +10,6 @@ from bitblas import tuning
 from bitblas.config import config
 from bitblas.formats.csr import kernels
 from bitblas.formats.csr.kernels import column_types, hub_columns
-from bitblas.loop.gpu.products import limits
-from bitblas.plan.direction import NO_LIMIT
 
 N = 3000
 
@@ -157,19 +155,3 @@ def test_rows_of_a_rank_have_hub_columns(emulator, key):
         some = keys[keys // 300 == row] % 300
         assert bool(filled[row // 64] >> np.uint64(row % 64) & np.uint64(1)) == (len(some) > 0)
         assert not len(some) or counts[hub[row]] == counts[some].max()
-
-
-def test_masked_rounds_of_rows_with_hub_columns_pull_from_few_entries_on(emulator):
-    """A pull that tries a hub column of each row first is worth it for a frontier of fewer entries."""
-    with gb.config.set(device="emulator"):
-        n = 300
-        hub = np.append(np.zeros(n, np.int64), np.arange(n)), np.append(np.arange(n), np.zeros(n, np.int64))
-        even = np.arange(n), np.arange(n) * 7 % n
-        found = []
-        for rows, cols in (hub, even):
-            keys = np.unique(rows * n + cols)
-            A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
-            layout = A._store.structure.layout("csr")
-            layout.format.kernels["advance"].pulled(layout, False)
-            found.append([int(limits(layout, masked=True, back=back)[1]) for back in (layout, None)])
-        assert found == [[n // 16, NO_LIMIT], [NO_LIMIT, NO_LIMIT]]

@@ -63,9 +63,10 @@ def test_copies_need_memory():
             assert "a copy takes" not in choose(small, kind).reason
 
 
-def test_ranks_on_cpus_share_independent_work_only():
+def test_ranks_on_cpus_copy_a_graph_for_independent_work_and_unknown_algorithms():
     for kind in WORK_KINDS:
-        assert choose(kron(20, on_cpu=True), kind).choice == ("shared" if kind in SHARED else "partitioned")
+        expected = "shared" if kind in SHARED else "partitioned" if kind else "replicated"
+        assert choose(kron(20, on_cpu=True), kind).choice == expected
 
 
 def test_a_program_may_choose():

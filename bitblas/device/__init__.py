@@ -52,7 +52,7 @@ def register(name: str, maker: Callable[[], Device]) -> None:
 def get(name: str | Device) -> Device:
     """The device of that name, created at first use. DeviceError if it cannot be used; ValueError for unknown names,
     TypeError for a sequence of names."""
-    device = _devices.get(name) if type(name) is str and not several else None  # the common case first
+    device = _devices.get(name) if type(name) is str else None  # the common case first
     if device is None:
         device = name if isinstance(name, Device) else _find(name)
     activate(device)

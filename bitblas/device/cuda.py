@@ -256,7 +256,8 @@ class Cuda(Device):
         cupy = import_cupy()
         self.xp = Arrays(cupy, self, Primitives(_scan, _argsort, _copy, _clear))
         self._functions: dict[Variant, Callable[[], Any]] = {}  # loaded kernels, or those being compiled
-        runtime, count = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount()
+        self.runtime = runtime = cupy.cuda.runtime
+        count = runtime.getDeviceCount()
         self.ordinal = runtime.getDevice() if ordinal is None else ordinal
         if not 0 <= self.ordinal < count:
             raise DeviceError(f"device 'cuda:{self.ordinal}': expected 0..{count - 1} ({count} GPUs visible)")
@@ -496,6 +497,8 @@ def current() -> int:
 
 def switch(device: Cuda) -> None:
     """Make a device's GPU current for this thread, and remember the program's own choice."""
+    if device.runtime.getDevice() == device.ordinal == getattr(_home, "ours", None):
+        return  # the common case: statements of a rank call this several times each
     _home.chosen = current()
-    device.xp.cuda.runtime.setDevice(device.ordinal)
+    device.runtime.setDevice(device.ordinal)
     _home.ours = device.ordinal

@@ -58,10 +58,9 @@ def evaluate_scalar(value: Any) -> Any:
 class Distributed(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
-    __slots__ = ("__weakref__", "_known_facts", "_part", "_sent", "name", "shares")
+    __slots__ = ("__weakref__", "_known_facts", "_part", "name", "shares")
     _part: WholeMatrix | WholeVector
     _known_facts: exchange.SharedFacts | None  # valid until the next write
-    _sent: tuple[exchange.SharedFacts, WholeVector] | None  # facts about a Vector, and its whole as gathered then
     name: str
     shares: Shares
     ndim: int
@@ -137,7 +136,7 @@ class Distributed(Styled):
     @classmethod
     def _of(cls, part: WholeMatrix | WholeVector, shares: Shares, name: str | None = None) -> Self:
         x = cls.__new__(cls)
-        x._part, x._known_facts, x._sent, x.shares = part, None, None, shares
+        x._part, x._known_facts, x.shares = part, None, shares
         x.name = part.name if name is None else name
         return x
 
@@ -190,7 +189,7 @@ class Distributed(Styled):
     ) -> None:
         loops.require_host()
         first, s = axes[0], self.shares
-        if current().size == 1 and not isinstance(value, Operand) and not isinstance(first.at, loops.DistributedArray):
+        if current().size == 1 and not isinstance(value, Operand):
             self._changes()._assign(axes, value, None if mask is None else part_of(mask), accum, replace, region)
             return
         shape = tuple(a.size for a in axes if a.size is not None)

@@ -24,12 +24,9 @@ from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 
 if TYPE_CHECKING:
-    from weakref import ref
-
     from typing_extensions import Unpack
 
     from .shares import Shares
-    from .vector import Vector
 
 T = TypeVar("T")
 Items = TypeVar("Items", bound="Sequence[Any] | Array")
@@ -72,33 +69,23 @@ class Group(ABC):
 
     sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
-    statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
-    default for CPU ranks on several hosts. choice: how algorithms run, "shared", "replicated" or "partitioned"; "": as
-    planned (plan/ranks.py). captures, lists and choice must be the same on all ranks.
+    statement. choice: how algorithms run, "shared", "replicated" or "partitioned"; "": as planned (plan/ranks.py). Both
+    must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.board: LivenessBoard | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures, self.lists, self.choice = 0, 0.0, False, False, ""
+        self.sent, self.seconds, self.captures, self.choice = 0, 0.0, False, ""
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
-        self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
-        self.claims: list[str] = []  # of this rank about its last calls, which ranks will compare (work_sharing.py)
+        # The names and arguments of this rank's last algorithms, which ranks will compare (work_sharing.py).
+        self.claims: list[tuple[str, list[tuple[str, object]]]] = []
         self.before: Callable[[], None] | None = None  # runs before the next collective
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
         self.pending = False  # whether transfers are still under way on a stream
-
-    @property
-    def splits(self) -> bool:
-        """Whether algorithms split every matrix, even if that does not pay: `choice` is "partitioned"."""
-        return self.choice == "partitioned"
-
-    @splits.setter
-    def splits(self, splits: bool) -> None:
-        self.choice = "partitioned" if splits else ""
 
     # ---- the four calls ----
 

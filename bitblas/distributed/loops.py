@@ -1,14 +1,12 @@
 """Symbolic execution of distributed loops: statements on shares, and exchanges in the captured round.
 
 A product gathers its vector and traverses the rows of its result. Each rank chooses push or pull for itself; what is
-sent is decided once, by all ranks. `DistributedArray` is the result of `to_dense` and `to_coo` inside a body: an array
-of which each rank has its share. Used as index vectors (docs/loops.md) such arrays return to statements without a
-gather.
+sent is decided once, by all ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -35,67 +33,30 @@ from .start import current
 if TYPE_CHECKING:
     from ..core.typing import DTypeArg, OperatorArg, ValuesLike
 
-    Elements = Array | SymbolicArray
-
-# ---- Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share.
-# Used as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them.
+# ---- Distributed arrays: the results of `to_dense` and `to_coo` in a captured loop body.
 
 
 class DistributedArray:
-    """local: this rank's elements. shares: the partition of the vector that they belong to. at: their positions in it
-    (None: all positions of this rank)."""
+    """An index vector (docs/loops.md), which returns to statements without a gather. local: this rank's elements.
+    shares: the partition of the vector that they belong to. at: their positions in it (None: all positions of this
+    rank)."""
 
-    __slots__ = ("_full", "at", "local", "shares")
+    __slots__ = ("at", "local", "shares")
 
-    def __init__(self, local: Elements, shares: Shares, at: Elements | None = None) -> None:
+    def __init__(self, local: SymbolicArray, shares: Shares, at: SymbolicArray | None = None) -> None:
         self.local, self.shares, self.at = local, shares, at
-        self._full: Array | None = None
 
-    def full(self) -> Array:
-        """The whole array, on every rank."""
-        if self._full is None:
-            local: Any = self.local  # a symbolic one is refused there
-            self._full = exchange.concatenate([local])[0]
-        return self._full
+    def __getitem__(self, key: object) -> DistributedArray:
+        if not isinstance(key, DistributedArray) or key.at is not key.local or key.shares is not self.shares:
+            return self._refuse()
+        return DistributedArray(self.local[key.local], self.shares, key.at)
 
-    def __len__(self) -> int:
-        return self.shares.size if self.at is None else len(self.full())
+    def _refuse(self, *args: object) -> Any:
+        """Any other use needs the elements, and so the host."""
+        return self.local._refuse()
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, DistributedArray) and self.at is None and key.at is key.local and key.shares is self.shares:
-            if type(key.local) is SymbolicArray:
-                return DistributedArray(self.local[key.local], self.shares, key.at)
-            places = key.local.astype(np.int64) - self.shares.low
-            return DistributedArray(self.local[places], self.shares, key.at)
-        return self.full()[key.full() if isinstance(key, DistributedArray) else key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.full().tolist())
-
-    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
-        full = self.full()
-        return np.asarray(full.get() if hasattr(full, "get") else full, dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.full(), name)
-
-    def __repr__(self) -> str:
-        """Without the elements: printing on one rank is not a collective."""
-        return "a distributed array"
-
-
-def _forward(name: str) -> Callable[..., Any]:
-    def forwarded(self: DistributedArray, *others: Any) -> Any:
-        return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
-
-    return forwarded
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
-    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
-    setattr(DistributedArray, f"__r{_name}__", _forward(f"__r{_name}__"))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"):
-    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
+    __array__ = __iter__ = __len__ = __bool__ = __eq__ = __lt__ = __add__ = __sub__ = __getattr__ = _refuse
+    __hash__ = object.__hash__
 
 
 # ---- Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share,
@@ -279,9 +240,9 @@ def from_index_vectors(
     return sum_vectors(partial, shares, add)
 
 
-def _global_indices(elements: Elements, low: int) -> Elements:
+def _global_indices(elements: SymbolicArray, low: int) -> SymbolicArray:
     """Convert indices of a share to indices of the whole; values are returned unchanged."""
-    if type(elements) is not SymbolicArray or elements.vector is not None or current().size == 1:
+    if elements.vector is not None or current().size == 1:
         return elements
     numbers = elements.where.apply(indexunary.index[INT64], low).new()
     return SymbolicArray(numbers, elements.where, elements.size)

@@ -34,11 +34,11 @@ from ..core.statement.indexing import IndexExpr, parse
 from ..core.statement.infix import Operand, Operators, describe
 from ..device import Device
 from ..exceptions import DimensionMismatch, InvalidValue
+from ..formats.csr.kernels import index_type
 from ..store import MatrixStore
 from ..typing import Array
 from . import exchange, shares, work_sharing
 from .base import Distributed
-from .group import CONFIRM, FAILED
 from .products import DistributedExpression, check_product, classes_by_ndim, multiply_vector
 from .shares import Shares
 from .start import current, rank_device
@@ -271,7 +271,7 @@ class Matrix(MatrixRead, Distributed):
     ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
-        self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None
+        self.name, self._known, self._known_facts = self._part.name, {}, None
 
     @classmethod
     def _of(cls, part: Whole | WholeVector, shares: Shares, name: str | None = None) -> Self:
@@ -351,9 +351,9 @@ class Matrix(MatrixRead, Distributed):
         device: DeviceArg = None,
         **layout: Unpack[LayoutOptions],
     ) -> Self:
-        """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time: chunks are
-        read three times, first to count the entries of rows. Every rank passes the same chunks; with `share`, each
-        passes its own."""
+        """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time, because
+        chunks are read twice or three times, first to count the entries of rows. Every rank passes the same chunks;
+        with `share`, each passes its own, which are sent to the owners of their rows."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
         read_chunks: Callable[[], Iterator[Chunk]] = chunks if callable(chunks) else lambda: iter(chunks)
         d, group = rank_device(device), current()
@@ -362,10 +362,11 @@ class Matrix(MatrixRead, Distributed):
             Whole.from_chunks, value=value, dtype=dtype, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
         )
         if share and group.size > 1:
-            part = RedistributedChunks(read_chunks, s, ncols).build(build)
+            own = _redistributed(read_chunks, s, ncols)
+            of_rank = lambda: build(own)
         else:
             of_rank = lambda: build(lambda: _entries_of_rank(read_chunks(), s))
-            part = group.all_or_none("Matrix.from_chunks", of_rank, alike=True)
+        part = group.all_or_none("Matrix.from_chunks", of_rank, alike=not share)
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
@@ -609,69 +610,36 @@ def _entries_of_rank(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array
         yield (i, *rest)
 
 
-BEGINS, DONE = -3, -4  # messages between passes; within a pass ranks send the length of their chunk, or -1 at the end
+def _redistributed(read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> list[tuple[Array, Array]]:
+    """This rank's entries from the chunks of all ranks, in 8 bytes an entry if all positions are below 2^31."""
+    group, found = current(), list[tuple[Array, Array]]()
+    d = group.device
 
+    def opened() -> Iterator[Chunk]:  # at the first chunk, where ranks hear of an error
+        yield from read_chunks()
 
-class RedistributedChunks:
-    """Chunks of all ranks, redistributed chunk by chunk; called as often as this rank needs a pass over them.
+    chunks = opened()
 
-    How often that is depends on this rank's part and memory, so ranks that are done continue to send their chunks until
-    all are done.
-    """
+    def next_ends() -> list[Array]:
+        """The ends of the next chunk; nothing after the last."""
+        chunk = next(chunks, None)
+        if chunk is None:
+            return []
+        if len(chunk) != 2:
+            raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
+        ends = [index_array(d, x, name) for x, name in zip(chunk, ("rows", "columns"))]
+        check_lengths(np.bool_(True), *ends)
+        check_range(ends[0], s.size, "rows")
+        check_range(ends[1], ncols, "columns")
+        return ends
 
-    def __init__(self, read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> None:
-        self.read_chunks, self.shares, self.ncols, self.failed = read_chunks, s, ncols, False
-
-    def __call__(self) -> Iterator[tuple[Array, ...]]:
-        self.exchange_numbers(BEGINS)
-        yield from self.redistribute()
-
-    def build(self, make: Callable[[RedistributedChunks], Whole]) -> Whole:
-        """Run make(self), which calls this object; DistributedError if it fails on another rank."""
-        try:
-            part = make(self)
-        except Exception as error:
-            if not self.failed:
-                self.exchange_numbers(FAILED, error)
-            raise
-        while (self.exchange_numbers(DONE) == BEGINS).any():
-            for _ in self.redistribute():
-                pass
-        return part
-
-    def exchange_numbers(self, number: int, error: Exception | None = None) -> np.ndarray:
-        """Exchange numbers between all ranks. DistributedError if another rank sends FAILED."""
-        group = current()
-        numbers: np.ndarray = group.gather_host(np.array([number]), CONFIRM)[:, 0]
-        self.failed = bool((numbers == FAILED).any())
-        group.raise_remote_failures("Matrix.from_chunks", numbers, error)
-        return numbers
-
-    def redistribute(self) -> Iterator[tuple[Array, ...]]:
-        """Yield this rank's entries from the chunks of all ranks, until no rank has another chunk."""
-        group, s = current(), self.shares
-        d, chunks, more = group.device, None, True
-        while True:
-            ends = [np.zeros(0, np.int64)] * 2
-            try:
-                chunks = iter(self.read_chunks()) if chunks is None else chunks
-                chunk = next(chunks, None) if more else None
-                more = chunk is not None
-                if chunk is not None:
-                    if len(chunk) != 2:
-                        raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
-                    ends = [index_array(d, x, name) for x, name in zip(chunk, ("rows", "columns"))]
-                    check_lengths(np.bool_(True), *ends)
-                    check_range(ends[0], s.size, "rows")
-                    check_range(ends[1], self.ncols, "columns")
-            except Exception as error:
-                self.exchange_numbers(FAILED, error)
-                raise
-            if (self.exchange_numbers(len(ends[0]) if more else -1) < 0).all():
-                return
-            arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends]
-            i, j = exchange.redistribute(s.owners(d.xp, arrays[0]), arrays)
-            yield i - s.low, j
+    while True:
+        ends = group.all_or_none("Matrix.from_chunks", next_ends)
+        if not group.allreduce(np.array([bool(ends)]), np.logical_or)[0]:
+            return found
+        arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends or [np.zeros(0, np.int64)] * 2]
+        i, j = exchange.redistribute(s.owners(d.xp, arrays[0]), arrays)
+        found.append(((i - s.low).astype(index_type(s.mine)), j.astype(index_type(ncols))))
 
 
 # ---- Files of a saved matrix.

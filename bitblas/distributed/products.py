@@ -19,7 +19,6 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64, DataType
 from semirings.expressions import names_in
 
-from .. import tuning
 from ..core import Matrix, Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
@@ -240,7 +239,7 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
         size=v.size,
         rows_of_result=rows,
         symmetric=same,
-        may_push=current().lists or not A.device.host_memory,
+        may_push=not A.device.host_memory,
     )
     found = distributed_direction(facts)
     return ProductPlan(not found.push, reads, found.why)
@@ -304,7 +303,4 @@ def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None 
     value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
     sent = (ranks - 1) * (bits + value_bytes) // ranks
     plan = plan_of(_local_product(A, v, f, flip, how))
-    most = (
-        "at most" if current().lists and value_bytes >= tuning.count("exchange.least") else "about"
-    )  # at most: changes only, maybe in 32 bits
-    return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"
+    return f"{expr.method} on {ranks} ranks: {how.reason}; about {sent} bytes per rank\nthis rank: {plan}"

@@ -32,25 +32,20 @@ from ..io.build import (
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Bytes, Source, open_input
 from ..io.graphs import check_numbering
-from ..io.matrixmarket import Header, MatrixMarketChunks, read_header
-from ..io.tables import load_parquet
+from ..io.tables import load_parquet, vertex_columns, weights_of
 from ..io.weights import (
     ROUNDED,
     WeightType,
     check_decimal,
-    concatenate_weights,
     integral_as_int64,
     is_rounded,
     is_whole,
 )
 from .exchange import maximum_of_ranks
-from .group import CONFIRM
 from .matrix import LayoutOptions, Matrix
 from .start import current
 
 if TYPE_CHECKING:
-    from pyarrow import ChunkedArray
-    from pyarrow.parquet import ParquetFile
     from typing_extensions import Unpack
 
     from ..core.typing import DTypeArg, OperatorArg
@@ -81,66 +76,38 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges. columns: the
     names of the two ends, and of the weight."""
     parquet, group, path = load_parquet(), current(), Path(source)
+    from pyarrow import ArrowInvalid, concat_tables
+
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    opened = [_open_parquet(parquet, file, columns) for file in files]
+    try:
+        opened = [parquet.ParquetFile(file) for file in files]
+    except ArrowInvalid as error:
+        raise InvalidValue(f"{source}: expected a Parquet file: {error}") from None
     groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
     ends = np.cumsum([0, *(file.metadata.row_group(k).num_rows for file, k in groups)]).tolist()
     rank, ranks = (group.rank, group.size) if share else (0, 1)
     low, high = (ends[-1] * k // ranks for k in (rank, rank + 1))
-    pieces: list[list[np.ndarray]] = []
+    tables = [opened[0].schema_arrow.empty_table()]
     for (file, k), (begin, end) in zip(groups, pairwise(ends)):
         if begin < high and end > low:
             first = max(low, begin)
-            table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
-            pieces.append([_column_array(source, table[name], name, first) for name in columns])
-    arrays = [
-        concatenate_weights(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))
-    ]
-    kind = opened[0].schema_arrow.field
-    arrays = arrays or [_wide(np.zeros(0, kind(name).type.to_pandas_dtype())) for name in columns]  # no rows
-    for name, array in zip(columns, arrays[:2]):
+            tables.append(file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first))
+    table = concat_tables([table.select([c for c in columns if c in table.column_names]) for table in tables])
+    try:
+        i, j, names = vertex_columns(table, columns[0], columns[1], False)
+        x = weights_of(table, columns[2], len(i)) if len(columns) > 2 else None
+    except InvalidValue as error:
+        raise InvalidValue(f"{source}: {error}; rows are counted from row {low}") from None
+    if names is not None:
+        raise InvalidValue(
+            f"{source}: expected integers as vertices, because ranks cannot number names, got {names[0]!r}"
+        )
+    for name, array in zip(columns, (i, j)):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
         if len(bad):
             last = "" if size is None else f" to {size - 1}"
             raise InvalidValue(f"{source}: column {name!r}: expected vertices from 0{last}, got {bad[0]}")
-    i, j = (array.astype(np.int64, copy=False) for array in arrays[:2])
-    return i, j, arrays[2] if len(arrays) > 2 else None
-
-
-def _open_parquet(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
-    """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
-    from pyarrow import ArrowInvalid, types
-
-    try:
-        file = parquet.ParquetFile(path)
-    except ArrowInvalid as error:
-        raise InvalidValue(f"{path}: expected a Parquet file: {error}") from None
-    schema = file.schema_arrow
-    for k, name in enumerate(columns):
-        if name not in schema.names:
-            choices = ", ".join(map(repr, schema.names))
-            raise InvalidValue(f"{path}: column {name!r}: expected one of {choices}")
-        kind = schema.field(name).type
-        if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
-            what = "integers (names cannot be numbered when reading in shares)" if k < 2 else "numbers"
-            raise InvalidValue(f"{path}: column {name!r}: expected {what}, got {kind}")
-    return file
-
-
-def _column_array(source: Input, column: ChunkedArray, name: str, first: int) -> np.ndarray:
-    """The numbers of a column; `first` is its first row."""
-    if column.null_count:
-        row = first + int(column.is_null().to_numpy().argmax())
-        raise InvalidValue(
-            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} empty rows, "
-            f"first: row {row}"
-        )
-    return _wide(column.to_numpy())
-
-
-def _wide(values: np.ndarray) -> np.ndarray:
-    """Convert half floats to FP32, which is exact; others are returned unchanged."""
-    return values.astype(np.float32) if values.dtype == np.float16 else values
+    return i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), x
 
 
 # ---- Read text files in shares: each rank reads a byte range, from the start of a line to the end of one.
@@ -152,7 +119,6 @@ class Part(Source):
     def __init__(self, source: Source) -> None:
         super().__init__(source.stream, source.raw, source.name, False)
         self.lines = source.lines
-        self.has_range = False  # whether all ranks have determined their ranges
 
     def blocks(self, size: int | None = None) -> Iterator[bytes]:
         group, file = current(), self.stream
@@ -166,7 +132,6 @@ class Part(Source):
 
         newlines = group.all_or_none("read", find_range)
         self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
-        self.has_range = True
         return self._range(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
@@ -190,40 +155,14 @@ def _line_after(file: Bytes, position: int, begin: int) -> int:
     return file.tell()
 
 
-class MarketPart(MatrixMarketChunks):
-    """This rank's entries of a Matrix Market file."""
-
-    part: Part | None = None
-    counts_exchanged = False  # whether all ranks have counted their entries
-
-    def entries(self, stream: Source) -> Iterator[Entries]:
-        self.part = Part(stream)
-        return super().entries(self.part)
-
-    def total_entries(self, seen: int) -> int:
-        numbers = current().gather_host(np.array([seen]), CONFIRM)
-        self.counts_exchanged = True
-        current().raise_remote_failures("read", numbers[:, 0])
-        return int(numbers.sum())
-
-    def all(self) -> list[tuple[np.ndarray, ...]]:
-        """This rank's entries; DistributedError if another rank fails before it has counted its own."""
-        try:
-            return list(self)
-        except Exception as error:
-            if self.part is not None and self.part.has_range and not self.counts_exchanged:
-                current().confirm("read", error)
-            raise
-
-
 def read(path: Input, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
     """Read a distributed Matrix from a file.
 
-    share: each rank reads a byte range of a Matrix Market file of coordinates or of a numeric edge list, and entries
-    are sent to the owners of their rows; a folder written by `Matrix.save` is loaded. Compressed files (.gz) have no
-    ranges: one rank reads them. From a Parquet file, or a folder of them, each rank reads the same number of rows,
-    whatever the row groups; options: `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of
-    `bitblas.io.from_table`. Without share every rank reads the whole file and keeps its rows, for other kinds of files.
+    share: each rank reads a byte range of a numeric edge list, and entries are sent to the owners of their rows; a
+    folder written by `Matrix.save` is loaded. Compressed files (.gz) have no ranges: one rank reads them. From a
+    Parquet file, or a folder of them, each rank reads the same number of rows, whatever the row groups; options:
+    `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of `bitblas.io.from_table`. Without share,
+    for other kinds of files, and of Matrix Market files, every rank reads the whole file and keeps its rows.
     options: those of `bitblas.io.read`.
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
@@ -232,15 +171,13 @@ def read(path: Input, /, *, share: bool = True, file_format: str | None = None, 
         return _table(path, share=share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
         return Matrix.load(path, **options)
-    if not share:
+    kind = io.file_format_of(path, file_format) if share else "mtx"
+    if kind == "mtx":
         group = current()
         # no warning, because a Matrix has no direction
         options = {"directed": True, "device": group.device.name} | options
         whole = lambda: io.read(path, file_format, **options).matrix
         return Matrix.from_matrix(group.all_or_none("read", whole, alike=True))
-    kind = io.file_format_of(path, file_format)
-    if kind == "mtx":
-        return _market(path, **options)
     if kind in ("tsv", "csv", "edges"):
         return _edges(path, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
     raise InvalidValue(f"{path}: expected a text file, got format {kind}; pass share=False to read it on every rank")
@@ -261,27 +198,6 @@ def _table(
     if size is None:
         size = maximum_of_ranks(1 + max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1))
     return _build_edges(path, [(i, j, x)], directed, check_size("size", size), how)
-
-
-def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
-    group = current()
-
-    def read_head() -> tuple[Header, bool]:
-        with open_input(source, False) as stream:
-            return read_header(stream), stream.stream is not stream.raw
-
-    head, packed = group.all_or_none("read", read_head, alike=True)
-    if head.layout != "coordinate" or head.field == "complex":
-        raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    made = (MatrixMarketChunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
-    if isinstance(made, MarketPart):
-        found = made.all()
-    else:
-        found = group.all_or_none("read", lambda: list(made) if group.rank == 0 else [])
-    none, pattern = np.zeros(0, np.int64), head.field == "pattern"
-    entries: list[Entries] = [(i, j, None if pattern else values[0]) for i, j, *values in found]
-    entries.append((none, none, None if pattern else np.zeros(0, head.kind)))  # a rank without entries needs a type too
-    return _build_matrix(source, entries, head.nrows, head.ncols, how)
 
 
 def _edges(

@@ -29,19 +29,19 @@ class Shares:
     bounds: tuple[int, ...]
     rank: int
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.bounds[-1]
 
-    @property
+    @cached_property
     def low(self) -> int:
         return self.bounds[self.rank]
 
-    @property
+    @cached_property
     def high(self) -> int:
         return self.bounds[self.rank + 1]
 
-    @property
+    @cached_property
     def mine(self) -> int:
         """The number of positions of this rank."""
         return self.high - self.low

@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import os
 import platform
-import select
 import shutil
 import signal
 import socket
@@ -38,6 +37,7 @@ from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
 from .group import TIMEOUT, Group, GroupOptions, SingleRank
 from .liveness_board import ORDERED, LivenessBoard
+from .supervise import FORWARDED, LAUNCHER, end_with_parent
 from .transports import MEETING_OFFSET, MpiGroup, NcclGroup
 
 # ---- Start-up of a rank: find its number from the environment and connect to the other ranks.
@@ -45,7 +45,6 @@ from .transports import MEETING_OFFSET, MpiGroup, NcclGroup
 # Environment variables with the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
 UNDER_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set by mpirun
-LAUNCHER = "BITBLAS_LAUNCHER"  # the environment variable with the rank and the socket of `bitblas run`
 JOINING, JOINED = "joining", "joined"  # messages to it: this rank waits for the others in `init`, all ranks are there
 _group: Group | None = None
 
@@ -117,11 +116,9 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
 
 def _notify_launcher(word: str) -> None:
     """Notify `bitblas run`, which ends ranks that wait for a rank that ended before it called `init`."""
-    number, _, address = os.environ.get(LAUNCHER, "").partition(" ")
-    if address:
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as launcher:
-            launcher.connect(address)
-            launcher.sendall(f"{word} {number}\n".encode())
+    if place := os.environ.get(LAUNCHER):
+        with suppress(OSError):
+            Path(f"{place}.{word}").touch()
 
 
 def _device(device: str | Device | None, place: Place | None) -> Device:
@@ -145,9 +142,6 @@ def _open_board(group: Group) -> None:
     group.barrier()
     board.map_others()
     group.captures = bool(group.allreduce(np.array([board.all_on_this_host]), np.logical_and)[0])
-    # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
-    # within a host, memory is faster. Not measured on GPUs yet.
-    group.lists = group.device.host_memory and not group.captures
     board.carries_messages = group.captures and platform.machine() in ORDERED
     board.unlink_file()
     group.board = board
@@ -193,9 +187,7 @@ LINGER = 30.0  # seconds that the other ranks have to notice and report a failed
 ABANDONED = 3.0  # the same for ranks that wait in `init` for a rank that ended before it called it
 GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
 LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end after all ranks have ended
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal
-LONGEST = 80  # maximum length of a folder's path for which a socket in it can be named
 
 
 def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
@@ -252,32 +244,18 @@ def _free_port() -> int:
                 return port
 
 
-class Rank:
-    """State of one rank in the launcher. code: exit code of its program, None while it runs."""
-
-    parent: socket.socket | None = None
-    code: int | None = None
-    joining = joined = False
-
-
 class Launcher:
-    """Start processes, which connect to `address`, and wait for the programs of all ranks."""
+    """Start the ranks' parents, and wait for the programs of all ranks. `folder` has a file RANK.pid for each program
+    that was started, RANK.code with its exit code, and RANK.joining, RANK.joined of `init`."""
 
     def __init__(self, ranks: int) -> None:
-        self.ranks = [Rank() for _ in range(ranks)]
+        self.ranks = range(ranks)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.received: list[int] = []  # received signals
-        self.code = 0  # of the first rank that failed
         self.before: dict[int, Handler] = {}
-        self.connections: dict[socket.socket, bytes] = {}  # with the part of a line read so far
 
     def __enter__(self) -> Launcher:
-        short = len(tempfile.gettempdir()) <= LONGEST
-        self.folder = tempfile.mkdtemp(prefix="bitblas-", dir=None if short else "/tmp")
-        self.address = str(Path(self.folder) / "launcher")
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(self.address)
-        self.server.listen(2 * len(self.ranks))
+        self.folder = Path(tempfile.mkdtemp(prefix="bitblas-"))
         if threading.current_thread() is threading.main_thread():
             for number in FORWARDED:
                 if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
@@ -285,10 +263,8 @@ class Launcher:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Leave no process behind: parents end their programs when their connection closes."""
-        for connection in (*self.connections, self.server):
-            connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Leave no process behind: parents end their programs when the folder is gone."""
+        shutil.rmtree(self.folder.rename(self.folder.with_suffix(".done")), ignore_errors=True)
         for process in self.processes:
             self._end(process)
         for number, handler in self.before.items():
@@ -299,106 +275,68 @@ class Launcher:
 
     def parent(self, number: str) -> list[str]:
         """The command of a rank's parent. number: the rank, or the environment variable that contains it."""
-        return [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py")), self.address, number]
+        return [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py")), str(self.folder), number]
 
     def start(self, command: list[str], environment: dict[str, str]) -> None:
         """Start a process in its own session, so that terminal signals reach only the launcher, which forwards them."""
-        self.processes.append(subprocess.Popen(command, env=environment, start_new_session=True))
+        ends = lambda: end_with_parent(signal.SIGTERM)
+        self.processes.append(subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=ends))
 
     def wait(self) -> int:
         """Wait until all programs have ended; return the first failing code, in the shell's form for signals."""
         failed = stopped = abandoned = 0.0  # times when a rank failed, a signal arrived, `init` lacked a rank
-        signals, reported = 0, False
-        while any(rank.code is None for rank in self.ranks):
-            self._listen(CHECK_INTERVAL)
-            now = time.monotonic()
+        signals = code = 0
+        while len(codes := self.codes()) < len(self.ranks):
+            time.sleep(CHECK_INTERVAL)
+            now, running = time.monotonic(), [rank for rank in self.ranks if rank not in codes]
             for number in self.received[signals:]:
                 # UCX, which MPI may use, interprets SIGHUP as a request for more output.
-                self._signal(signal.SIGTERM if number == signal.SIGHUP else number)
+                self._signal(signal.SIGTERM if number == signal.SIGHUP else number, running)
                 stopped = stopped or now
             signals = len(self.received)
-            if self.code and not failed:
-                failed = now
-            missing = self._missing_rank()
+            failed = failed or (now if any(codes.values()) else 0.0)
+            missing = [*codes] if self._has("joining", running) and not self._has("joined", self.ranks) else []
             abandoned = (abandoned or now) if missing else 0.0
             if abandoned and now - abandoned > ABANDONED:
-                if not reported:
-                    print(
-                        f"bitblas run: {missing}; stopping the other ranks, which wait for it in init()",
-                        file=sys.stderr,
-                    )
-                reported, self.code = True, self.code or 1
-                self._signal(signal.SIGKILL)
+                if not code:
+                    what = f"rank {missing[0]} ended with code {codes[missing[0]]} before it called init()"
+                    print(f"bitblas run: {what}; stopping the other ranks, which wait for it there", file=sys.stderr)
+                code = code or next(filter(None, codes.values()), 1)
+                self._signal(signal.SIGKILL, running)
             elif (stopped and now - stopped > GRACE) or (failed and now - failed > LINGER) or signals > 1:
-                self._signal(signal.SIGKILL)
-            elif all(process.poll() is not None for process in self.processes):  # mpirun could not start the ranks
-                self._listen(CHECK_INTERVAL)
-                self.code = self.code or next((p.returncode for p in self.processes if p.returncode), 1)
-                break
-        for rank in self.ranks:
-            self._send(rank, "leave")
+                self._signal(signal.SIGKILL, running)
         if self.received:
             return 128 + self.received[0]
-        return self.code if self.code >= 0 else 128 - self.code
+        code = code or next(filter(None, codes.values()), 0)
+        return code if code >= 0 else 128 - code
 
-    def _listen(self, seconds: float) -> None:
-        """Read messages of parents and ranks."""
-        ready, _, _ = select.select([self.server, *self.connections], [], [], seconds)
-        for connection in ready:
-            if connection is self.server:
-                accepted, _ = self.server.accept()
-                self.connections[accepted] = b""
-                continue
-            with suppress(OSError):
-                if data := connection.recv(4096):
-                    *lines, rest = (self.connections[connection] + data).split(b"\n")
-                    self.connections[connection] = rest
-                    for line in lines:
-                        self._handle(connection, line.decode().split())
-                    continue
-            del self.connections[connection]
-            connection.close()
-            for rank in self.ranks:
-                if rank.parent is connection:  # the parent was killed, and its program with it
-                    rank.parent = None
-                    self._ended(rank, -signal.SIGKILL)
+    def codes(self) -> dict[int, int]:
+        """The exit codes of ranks that have ended, in the order of their ends."""
+        files = sorted(self.folder.glob("*.code"), key=lambda file: file.stat().st_mtime_ns)
+        found = {int(file.stem): int(file.read_text()) for file in files}
+        for rank in self.ranks:
+            process = self.processes[rank if len(self.processes) > 1 else 0]
+            if rank not in found and process.poll() is not None:  # a parent was killed, or mpirun started no ranks
+                found[rank] = process.returncode or 1
+        return found
 
-    def _handle(self, connection: socket.socket, words: list[str]) -> None:
-        if words[0] == "rank":
-            self.ranks[int(words[1])].parent = connection
-        elif words[0] == "ended":
-            self._ended(next(rank for rank in self.ranks if rank.parent is connection), int(words[1]))
-        elif words[0] in (JOINING, JOINED):
-            rank = self.ranks[int(words[1])]
-            rank.joining, rank.joined = True, words[0] == JOINED
+    def _has(self, what: str, ranks: Sequence[int]) -> bool:
+        return any((self.folder / f"{rank}.{what}").exists() for rank in ranks)
 
-    def _ended(self, rank: Rank, code: int) -> None:
-        if rank.code is None:
-            rank.code, self.code = code, self.code or code
-
-    def _missing_rank(self) -> str:
-        """A message if a rank ended before it called `init` while others wait for it there; else ""."""
-        if any(rank.joined for rank in self.ranks) or not any(r.joining and r.code is None for r in self.ranks):
-            return ""
-        ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
-        return f"rank {ended[0]} ended with code {self.ranks[ended[0]].code} before it called init()" if ended else ""
-
-    def _signal(self, number: int) -> None:
-        """Signal all programs; also the processes if ranks have not started yet: any of them for SIGKILL, else all."""
-        running = [rank for rank in self.ranks if rank.code is None]
+    def _signal(self, number: int, running: Sequence[int]) -> None:
+        """Signal the programs of these ranks; for SIGKILL with all processes that they started. Also the processes of
+        this launcher if programs have not started yet: any of them for SIGKILL, else all."""
+        kill, started = number == signal.SIGKILL, 0
         for rank in running:
-            self._send(rank, f"signal {int(number)}")
-        kill = number == signal.SIGKILL
-        if any(rank.parent is None for rank in running) if kill else not any(rank.parent for rank in self.ranks):
+            with suppress(OSError, ValueError):
+                pid = int((self.folder / f"{rank}.pid").read_text())
+                started += 1
+                (os.killpg if kill else os.kill)(pid, number)
+        if started < len(running) if kill else not started:
             for process in self.processes:
                 if process.poll() is None:
                     with suppress(OSError):
                         os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
-
-    def _send(self, rank: Rank, text: str) -> None:
-        if rank.parent is not None:
-            with suppress(OSError):
-                rank.parent.sendall(text.encode() + b"\n")
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for mpirun, or a rank's parent; kill it if it does not end."""

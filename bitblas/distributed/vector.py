@@ -14,7 +14,7 @@ from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.building import check_lengths, dense_values, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array
-from ..core.operators import monoid_of, typed
+from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr
@@ -22,8 +22,7 @@ from ..core.statement.infix import Operand, describe, is_tensor
 from ..core.statement.masks import Mask
 from ..core.vector import StyledVector
 from ..device import Device
-from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
-from ..loop.symbolic.control_flow import plain_loops
+from ..exceptions import DimensionMismatch, OutputNotEmpty
 from ..typing import Array
 from . import exchange, loops, shares
 from .base import Distributed
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         SizeArg,
         ValuesLike,
     )
+    from .matrix import Matrix
     from .products import Local
 
 
@@ -65,7 +65,7 @@ class Vector(Distributed, StyledVector):
     ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
-        self.name, self._known_facts, self._sent = self._part.name, None, None
+        self.name, self._known_facts = self._part.name, None
 
     @property
     def size(self) -> int:
@@ -94,10 +94,9 @@ class Vector(Distributed, StyledVector):
         entries, which are then sent to their owners, and `size` is required."""
         d = rank_device(device)
         if isinstance(indices, DistributedArray):
-            made = cls._from_index_vectors(indices, values, dtype, size, dup_op)
-            if made is not None:
-                return made
-            indices, values = indices.full(), values.full() if isinstance(values, DistributedArray) else values
+            length: Any = size  # check_size refuses None
+            s = shares.of(check_size("size", length))
+            return cls._of(loops.from_index_vectors(indices, values, dtype, s, dup_op), s)
         if current().size == 1 and not (share and size is None):
             part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
             return cls._of(part, shares.of(part.size), name)
@@ -122,26 +121,6 @@ class Vector(Distributed, StyledVector):
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
-
-    @classmethod
-    def _from_index_vectors(
-        cls, indices: DistributedArray, values: ValuesLike, dtype: DTypeArg, size: SizeArg, dup_op: OperatorArg
-    ) -> Self | None:
-        """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
-        if loops.is_recording():
-            length: Any = size  # check_size refuses None
-            s = shares.of(check_size("size", length))
-            return cls._of(loops.from_index_vectors(indices, values, dtype, s, dup_op), s)
-        d = current().device
-        pairs = isinstance(values, DistributedArray) and values.at is indices.at and values.shares is indices.shares
-        array, kind = value_array(d, values.local if isinstance(values, DistributedArray) else values, dtype)
-        add = None if dup_op is None else monoid_of(typed(dup_op, "binary", kind).op)
-        if size is None or add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
-            return None  # on all ranks: on one of them, other arrays may have the same length by chance
-        s = shares.of(check_size("size", size))
-        make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
-        partial = current().all_or_none("Vector.from_coo", make, alike=True)
-        return cls._of(exchange.sum_vectors(partial, s, add[kind]), s)
 
     @classmethod
     def from_scalar(
@@ -171,7 +150,7 @@ class Vector(Distributed, StyledVector):
         **opts: object,
     ) -> Self:
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
-        d, values = rank_device(device), values.full() if isinstance(values, DistributedArray) else values
+        d = rank_device(device)
         array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another
         s = shares.of(len(array))
         check_options(opts)
@@ -182,13 +161,12 @@ class Vector(Distributed, StyledVector):
         """The whole vector on every rank, read-only. values: whether the values are read."""
         if loops.is_recording():
             return loops.gather_vector(self._part, self.shares)
-        return exchange.remote_gather(self, values)
+        return exchange.gather_vector(self._part, self.shares, self._shared_facts(), values=values)
 
     def gathered(self) -> Whole:
         """The whole vector, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
-        mine = found is self._part or (self._sent is not None and found is self._sent[1])
-        return found.dup() if mine else found
+        return found.dup() if found is self._part else found
 
     def to_coo(
         self,
@@ -211,9 +189,6 @@ class Vector(Distributed, StyledVector):
             i += np.uint64(self.shares.low)
         if share:
             return i, x
-        if plain_loops.depth and indices:
-            places = DistributedArray(i, self.shares, i)
-            return places, DistributedArray(x, self.shares, i) if values else None
         whole = iter(exchange.concatenate([a for a in (i, x) if a is not None]))
         return (next(whole) if indices else None, next(whole) if values else None)
 
@@ -223,13 +198,14 @@ class Vector(Distributed, StyledVector):
         """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
         part."""
         if loops.is_recording():
-            return DistributedArray(self._part.to_dense(fill_value, dtype), self.shares)
+            symbolic: Any = self._part.to_dense(fill_value, dtype)
+            return DistributedArray(symbolic, self.shares)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
         if share or current().size == 1:
             return mine
-        return DistributedArray(mine, self.shares) if plain_loops.depth else exchange.concatenate([mine])[0]
+        return exchange.concatenate([mine])[0]
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers, of all entries."""
@@ -268,16 +244,11 @@ class Vector(Distributed, StyledVector):
 
         def local() -> Local:
             if isinstance(index.at, DistributedArray):
-                if loops.is_recording():
-                    return self._gathered()[index.at.local]
-                at = current().all_or_none(
-                    f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
-                )
-                return exchange.gather_elements(self, at)
+                return self._gathered()[index.at.local]
             loops.require_host()
             if current().size == 1:
                 return self._part._extract(axes)
-            return exchange.gather_elements(self, index.array(self.device)[to.low : to.high])
+            return self._gathered()[index.array(self.device)[to.low : to.high]].new()
 
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -286,7 +257,7 @@ class Vector(Distributed, StyledVector):
     ) -> None:
         (index,) = axes
         loops.require_host()
-        if current().size == 1 and not isinstance(index.at, DistributedArray) and not isinstance(value, Operand):
+        if current().size == 1 and not isinstance(value, Operand):
             mask_part = None if mask is None else part_of(mask)
             self._changes()._assign(axes, value, mask_part, accum, replace, region)
             return
@@ -298,7 +269,18 @@ class Vector(Distributed, StyledVector):
 
     def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
-        return exchange.gather_elements(x, keep.nonzero()[0])
+        return x._gathered()[keep.nonzero()[0]].new()
+
+    def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
+        """The Matrix with the entry (i, self[i]) for each i, as of `bitblas.Vector`. Its columns are gathered at once,
+        4 bytes each, for products with it."""
+        part = self._part._as_map(ncols, None if like is None else like._part)
+        made: Matrix = classes_by_ndim[2]._of(part, self.shares)
+        if current().size > 1:
+            keys = part._stored.structure.rows().columns(0, self.shares.mine)
+            whole = Whole.from_dense(current().allgather(keys, self.shares.counts), device=self.device)
+            made._known["whole"] = whole._as_map(ncols, None if like is None else like._known.get("whole"))
+        return made
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         if what:
@@ -338,16 +320,6 @@ class Vector(Distributed, StyledVector):
     def to(self, device: str | Device) -> Whole:
         """The whole vector as a `bitblas.Vector` on one device."""
         return self.gathered().to(device)
-
-
-def _check_indices(at: Array, size: int) -> Array:
-    """Check indices that differ between ranks, and convert negative ones. IndexOutOfBound."""
-    if at.dtype.kind not in "iu" or not len(at):
-        return at
-    low, high = int(at.min()), int(at.max())
-    if low < -size or high >= size:
-        raise IndexOutOfBound(f"Index out of range: index={low if low < -size else high}, size={size}")
-    return at if low >= 0 else at + (at < 0) * at.dtype.type(size)
 
 
 classes_by_ndim[1] = Vector

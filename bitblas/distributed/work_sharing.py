@@ -25,7 +25,6 @@ from .. import tuning
 from ..algorithms import _loops as algorithm_loops
 from ..config import config
 from ..core import Matrix as WholeMatrix
-from ..core import Scalar
 from ..core import Vector as WholeVector
 from ..exceptions import DistributedError
 from ..plan.ranks import SHARED, RankFacts, RankPlan, WorkKind, choose
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 Some = TypeVar("Some", int, WholeVector, Array)
-ANY_RESULT = "parent per vertex"  # any valid answer: ranks may find different ones
 
 
 # ---- the plan -------------------------------------------------------------------------------------------------------
@@ -48,15 +46,17 @@ ANY_RESULT = "parent per vertex"  # any valid answer: ranks may find different o
 
 def copy_bytes(A: Matrix) -> int:
     """The bytes of the whole matrix on one rank, with its transpose unless it is known to be symmetric."""
-    facts, size = A._shared_facts(), 4 if A.ncols < 1 << 31 else 8
-    each = size + (0 if facts.one is not None else A.dtype.np_type.itemsize)
-    return (1 if A._known.get("symmetric") else 2) * (facts.entries * each + 8 * A.nrows)
+    return (1 if A._known.get("symmetric") else 2) * (A._shared_facts().entries * _entry_bytes(A) + 8 * A.nrows)
 
 
 def copy_room(A: Matrix) -> int:
     """The free bytes that a rank needs to gather the whole matrix: also for what it sends, and for lengths of rows."""
-    nbytes = copy_bytes(A)
-    return nbytes + nbytes // current().size + 16 * A.nrows
+    return copy_bytes(A) + int(A._shared_facts().counts.max()) * _entry_bytes(A) + 16 * A.nrows
+
+
+def _entry_bytes(A: Matrix) -> int:
+    """The bytes of a column and a value as they are stored."""
+    return (4 if A.ncols < 1 << 31 else 8) + (0 if A._shared_facts().one is not None else A.dtype.np_type.itemsize)
 
 
 def facts_of(A: Matrix) -> RankFacts:
@@ -96,7 +96,7 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
         return run_alone
     kind, wanted = work_kind(program), group.choice
     if wanted in ("", "shared"):
-        wanted = "partitioned" if A.device.host_memory and kind not in SHARED else plan(A, program).choice
+        wanted = "partitioned" if A.device.host_memory and kind not in (*SHARED, "") else plan(A, program).choice
     return {"partitioned": None, "shared": run_shared, "replicated": run_replicated}[wanted]
 
 
@@ -105,9 +105,9 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
 
 def whole(A: Matrix) -> WholeMatrix:
     """All of A on this rank, read-only; kept until A changes. OutOfMemory, on all ranks, if it does not fit one."""
-    group, room = current(), copy_room(A)
 
     def gathered() -> WholeMatrix:
+        group, room = current(), copy_room(A)
         what = f"a copy of {A.name} on each of {group.size} ranks"
         group.all_or_none(what, lambda: A.device.foresee(what, room), alike=True)
         try:
@@ -122,30 +122,31 @@ def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], opt
     """On the only rank, as without ranks."""
     call = _on_one_device(program, A, args, options)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
-        return _distribute(call(A._part), True)
+        return _distribute(call(A._part))
 
 
 def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Each rank runs all of it."""
+    """Each rank runs all of it. No rank waits for another: calls are compared before the next exchange."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
         call = _on_one_device(program, A, args, options)
-        copy, passed = whole(A), digest_arguments(program, args, options)
+        copy = whole(A)
+        claim_call(program, args, options)
         try:
             result = call(copy)
         except Exception as error:
-            agree(program, passed, error)
+            compare_claims(error)
             raise
-        same = ANY_RESULT not in _answers(program)
-        agree(program, passed, None, result, later=same)
-        return _distribute(result, same)
+        if len(group.claims) > tuning.count("group.claims"):
+            compare_claims()
+        return _distribute(result)
 
 
 def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Each rank runs its part of the independent work."""
-    group = current()
-    with group.statement(lambda: f"{program.__name__}({A.name})"):
-        agree(program, digest_arguments(program, args, options))
+    with current().statement(lambda: f"{program.__name__}({A.name})"):
+        claim_call(program, args, options)
+        compare_claims()
         call = _on_one_device(program, A, args, options)
         copy, work = whole(A), RankWork(program.__name__)
         try:
@@ -155,18 +156,7 @@ def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], op
             work.meet(error)
             raise
         work.meet()
-        agree(program, result=result)
-        return _distribute(result, True)
-
-
-def digest_arguments(
-    program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[list[str], list[int]]:
-    """The names of arguments, and hashes of the numbers, texts and arrays among them."""
-    passed = dict(zip(_parameters(program)[1:], args)) | {
-        name: x for name, x in sorted(options.items()) if name != "gb"
-    }
-    return [*passed], [*map(_digest, passed.values())]
+        return _distribute(result)
 
 
 @lru_cache
@@ -174,31 +164,21 @@ def _parameters(program: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(signature(program).parameters)
 
 
-def agree(
-    program: Callable[..., Any],
-    passed: tuple[list[str], list[int]] = ([], []),
-    error: Exception | None = None,
-    result: Any = 0,
-    *,
-    later: bool = False,
-) -> None:
-    """One exchange: whether a rank has failed, whether all passed the same arguments, and whether the results have one
-    type, which decides how they are distributed. Raises the error of a rank that failed; DistributedError otherwise.
-    later: if nothing is sent, the exchange takes place before the next one, so that no rank waits for another."""
-    group, name = current(), program.__name__
-    group.claims += [f"{name}: argument {key}: {digest}" for key, digest in zip(*passed)]
-    group.claims.append(f"{name}: the result: {_describe_type(result)}")
-    if later and len(group.claims) < tuning.count("group.claims"):
-        group.before = lambda: _compare(name)
-    else:
-        _compare(name, error)
+def claim_call(program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Note the arguments of a call, which all ranks must pass alike. They are compared before the next exchange."""
+    group, passed = current(), [*zip(_parameters(program)[1:], args), *options.items()]
+    group.claims.append((program.__name__, [(key, _fixed(x)) for key, x in passed if key != "gb"]))
+    group.before = compare_claims
 
 
-def _compare(name: str, error: Exception | None = None) -> None:
-    """Compare the claims of all ranks."""
+def compare_claims(error: Exception | None = None) -> None:
+    """One exchange: whether a rank has failed, and whether all have made the same calls since the last comparison.
+    Raises the error of a rank that failed; DistributedError if calls differ."""
     group = current()
-    group.before, text = None, "\n".join(group.claims)
+    name, group.before = group.claims[-1][0] if group.claims else "an algorithm", None
+    lines = [f"{call}: argument {key}: {x}" for call, passed in group.claims for key, x in [*sorted(passed), ("-", "")]]
     group.claims.clear()
+    text = "\n".join(lines)
     numbers = group.gather_host(np.array([FAILED if error else 0, zlib.crc32(text.encode())], np.int64), CONFIRM)
     group.raise_remote_failures(name, numbers[:, 0], error, alike=True)
     if error is not None or (numbers == numbers[0]).all():
@@ -213,16 +193,15 @@ def _compare(name: str, error: Exception | None = None) -> None:
     )
 
 
-def _digest(x: object) -> int:
-    """A hash of a number, a text, an array or a list of numbers; 0 for other objects, which are not compared."""
+def _fixed(x: object) -> object:
+    """A number or a text; the hash of an array or a list, which may change until it is compared; "" for other objects,
+    which are not compared."""
+    if x is None or isinstance(x, (bool, int, float, complex, str, np.generic)):
+        return x
     if isinstance(x, (list, tuple, range)):
         array = np.asarray(x)
         return zlib.crc32(repr(x).encode() if array.dtype == object else array.tobytes())
-    if x is None or isinstance(x, (bool, int, float, complex, str, np.generic)):
-        return zlib.crc32(repr(x).encode())
-    if hasattr(x, "tobytes") and hasattr(x, "dtype"):
-        return zlib.crc32(x.tobytes())
-    return 0
+    return zlib.crc32(x.tobytes()) if hasattr(x, "tobytes") and hasattr(x, "dtype") else ""
 
 
 def _on_one_device(
@@ -308,42 +287,20 @@ class RankWork(algorithm_loops.SharedWork):
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
-def _answers(program: object) -> tuple[str, ...]:
-    facts: Facts | None = getattr(program, "facts", None)
-    return () if facts is None else facts.answer
-
-
-def _distribute(result: Any, same: bool) -> Any:
-    """Distribute an answer that each rank has. same: it is the same on all ranks; otherwise that of the first is
-    sent."""
+def _distribute(result: Any) -> Any:
+    """Distribute an answer that each rank has: each keeps its share. Of an answer that may be any of several, a tree of
+    shortest paths, the shares of different ones fit together: each parent is one level above."""
     one, library = current().size == 1, sys.modules[__package__]
     if isinstance(result, WholeVector):
         s = shares.of(result.size)
-        return library.Vector._of(
-            result if one else own_share(result, s) if same else _scatter(result, s), s, result.name
-        )
+        return library.Vector._of(result if one else own_share(result, s), s, result.name)
     if isinstance(result, WholeMatrix):
         s = shares.of(result.nrows)
-        if same:
-            return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
-        i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
-        return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
-    if isinstance(result, Scalar) and not one and not same:
-        return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
+        return library.Matrix._of(result if one else result[s.low : s.high, :].new(), s, result.name)
     if isinstance(result, (list, tuple)):
-        parts = (_distribute(x, same) for x in result)
+        parts = map(_distribute, result)
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    sends = not one and not same and isinstance(result, (bool, int, float, np.generic))
-    return _broadcast_value(result) if sends else result
-
-
-def _describe_type(result: object) -> str:
-    """The type of an answer and of its parts, which must be the same on all ranks."""
-    if isinstance(result, (list, tuple)):
-        return f"{type(result).__name__}({', '.join(map(_describe_type, result))})"
-    size = f" of {getattr(result, 'shape', ())}" if hasattr(result, "dtype") else ""
-    empty = " without a value" * (isinstance(result, Scalar) and result.value is None)
-    return f"{type(result).__name__} {getattr(result, 'dtype', '')}{size}{empty}"
+    return result
 
 
 def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
@@ -360,29 +317,3 @@ def own_share(result: WholeVector, s: shares.Shares) -> WholeVector:
     else:
         values = store.values[s.low : s.high]
     return WholeVector._from_store(VectorStore(device, s.mine, store.dtype, bits, values))
-
-
-def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
-    """This rank's share of the first rank's vector. Every rank has a vector of that size and type."""
-    group, store = current(), result._stored
-    one = exchange.broadcast(store.values if store.iso else None, store.dtype, 0)
-
-    def share(array: Array, counts: list[int]) -> Array:
-        nothing = [0] * group.size
-        sent = array[: sum(counts)] if group.rank == 0 else array[:0]
-        return group.alltoall(sent, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
-
-    bits = share(store.present, s.words)
-    if not len(bits):  # a rank without positions: kernels read one word of every bitset
-        bits = store.device.xp.zeros(words(s.mine), np.uint64)
-    part = VectorStore(store.device, s.mine, store.dtype, bits, one)
-    if one is None:
-        part.values = dense_values(store.device, s.mine, store.dtype)
-        received = share(exchange.slots(store), s.units(store.dtype))
-        part.values[: len(received)] = received
-    return WholeVector._from_store(part)
-
-
-def _broadcast_value(value: Any) -> Any:
-    array = np.array([value])
-    return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value

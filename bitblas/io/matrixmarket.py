@@ -429,11 +429,7 @@ class MatrixMarketChunks(FileChunks):
             yield expanded(self.name, head, part, self.rounded)
         if head.field == "integer":
             self.value_dtype = body.weights.dtype
-        body.check_count(self.total_entries(body.count))
-
-    def total_entries(self, seen: int) -> int:
-        """The number of entries in the file, of which `seen` were read."""
-        return seen
+        body.check_count(body.count)
 
 
 def check_precision(precision: object) -> int | None:

@@ -370,7 +370,7 @@ class DistributedFacts(NamedTuple):
     size: int
     rows_of_result: bool  # this rank's rows of the matrix are rows of the result; otherwise its columns
     symmetric: bool
-    may_push: bool  # on GPUs, or if lists are exchanged
+    may_push: bool  # on GPUs
 
 
 def distributed_direction(facts: DistributedFacts) -> Direction:

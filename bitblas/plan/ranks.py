@@ -94,12 +94,12 @@ def choose(facts: RankFacts, kind: WorkKind, forced: str = "") -> RankPlan:
     if kind in SHARED:
         what = "sources" if kind == "sources" else "rows of the mask"
         return RankPlan("shared", f"each rank has the graph ({bytes_}) and takes its part of the {what}", seconds)
+    if not kind:
+        return RankPlan("replicated", f"each rank computes the whole result ({bytes_}): arrays are used whole", seconds)
     if facts.on_cpu:
         return RankPlan(
             "partitioned", "each rank computes its rows, because ranks on CPUs share the host's memory", seconds
         )
-    if not kind:
-        return RankPlan("replicated", f"each rank computes the whole result ({bytes_}): arrays are used whole", seconds)
     if seconds["partitioned"] * tuning.value("ranks.gain") < seconds["replicated"]:
         return RankPlan("partitioned", "each rank computes its rows, because that is faster than one rank", seconds)
     short = kind != "sweeps" and facts.longest <= tuning.count("ranks.short_rows")
