@@ -1232,9 +1232,9 @@ TABLE: dict[str, Threshold] = {
     "strong.queue": Threshold(
         2048,
         "items",
-        "A block goes on with so many items that it finds, before all blocks meet: in shared memory, twice.",
+        "Items that a block finds and processes itself, in shared memory, before the grid's next barrier.",
     ),
-    "strong.turns": Threshold(16, "turns", "So often, it goes on with those that it finds meanwhile."),
+    "strong.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
     "strong.threads": Threshold(
         16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
     ),

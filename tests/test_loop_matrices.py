@@ -9,7 +9,7 @@ from test_loop import BOOL, FP32, INT64, count_down, dense, full, in_emulator
 
 import bitblas as gb
 import bitblas.loop.gpu.build as builds
-from bitblas.exceptions import CaptureError
+from bitblas.exceptions import CaptureError, DimensionMismatch
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 from bitblas.loop.codegen import cuda_kernels
 
@@ -163,6 +163,85 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
             np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
     if device != "cpu":
         assert {"advance", "stack"} <= captured(program) and "pull" not in captured(program)
+
+
+@in_emulator
+@pytest.mark.parametrize("clears", [True, False])
+def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, clears):
+    """What is popped is also the vector that a product writes; rounds after the last one leave the stack as it is."""
+    n, rows, cols = lattice(6)
+    shape = (5, n)
+
+    def swept(lib):
+        BOOL, INT64 = lib.dtypes.BOOL, lib.dtypes.INT64
+        A = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+        step = lib.semiring.any_pair[BOOL]
+        begun = sources(lib, shape, True, BOOL, np.random.default_rng(1), True)
+        Q, R = (lib.Matrix(BOOL, *shape) for _ in range(2))
+        V, C, D = (lib.Matrix(INT64, *shape) for _ in range(3))
+        saved, more, left = gb.loop.Stack(), lib.Vector.from_scalar(True, 1), lib.Vector(BOOL, 1)
+        depth = lib.Scalar(INT64)
+
+        def forth(_):
+            V(Q.S) << depth
+            if clears:
+                saved.clear()
+            saved.push(Q)
+            depth << depth.apply(lib.binary.plus, right=1)
+            Q(~V.S, lib.replace) << Q.mxm(A, step)
+
+        def back(_):
+            saved.pop(R)
+            C(R.S) << depth
+            R(~C.S, lib.replace) << R.mxm(A, step)
+            D(R.S, lib.binary.plus) << 1
+            depth << depth.apply(lib.binary.minus, right=1)
+            left << left.select("==", False)
+
+        def whole(_):
+            for X in (V, C, D):
+                X.clear()
+            saved.clear()
+            depth << 0
+            Q << begun
+            repeat(forth, while_=Q)
+            left << True
+            repeat(back, while_=left)
+            left << True
+            repeat(back, while_=left)
+            more << more.select("==", False)
+
+        program = Program(whole, while_=more)
+        with at_once():
+            program.run()
+        return V, C, D
+
+    mine, others = swept(gb), swept(graphblas)
+    assert mine[1].nvals and mine[2].nvals
+    for x, y in zip(mine, others, strict=True):
+        same(x, y)
+
+
+def test_stacks_check_what_they_get(device):
+    saved, v = gb.loop.Stack(), gb.Vector.from_coo([1, 3], True, size=5)
+    with pytest.raises(TypeError, match="x: expected a Vector or a Matrix, got int"):
+        saved.push(5)
+    saved.push(v)
+    other, ints = gb.Vector.from_coo([0], True, size=4), gb.Vector.from_coo([0], 7, size=5)
+    with pytest.raises(DimensionMismatch, match=r"x: expected shape \(5,\), got \(4,\)"):
+        saved.pop(other)
+    with pytest.raises(TypeError, match="x: expected a Vector or a Matrix of BOOL, got one of INT64"):
+        saved.pop(ints)
+    assert other.nvals == 1 and ints.nvals == 1
+    w = gb.Vector(gb.dtypes.BOOL, 5)
+    saved.pop(w)
+    assert w.isequal(v)
+    saved.pop(w)
+    assert w.nvals == 0
+    saved.push(v)
+    saved.clear()
+    saved.pop(w)
+    assert w.nvals == 0
 
 
 def statements(lib, A, C, D, M, s, k):

@@ -321,10 +321,10 @@ def has_rounds(A: Matrix) -> bool:
 def more_strong_labels(A: Matrix, label: Vector, left: Vector, gb: ModuleType) -> Vector:
     """Labels of all vertices: those of `label`, and the smallest vertex number in the strongly connected component of
     the vertices with an entry in `left`."""
-    from ..operations.strong import spread_priorities
+    from ..operations.strong import propagate_priorities
 
     found = label.to_dense()
-    spread_priorities(_itself(A)._in_users_order, found, left.to_coo()[0])
+    propagate_priorities(_itself(A)._in_users_order, found, left.to_coo()[0])
     return gb.Vector.from_dense(found)
 
 

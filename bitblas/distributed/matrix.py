@@ -615,7 +615,7 @@ def _redistributed(read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols:
     group, found = current(), list[tuple[Array, Array]]()
     d = group.device
 
-    def opened() -> Iterator[Chunk]:  # at the first chunk, where ranks hear of an error
+    def opened() -> Iterator[Chunk]:  # at the first chunk, so that an error is reported to all ranks
         yield from read_chunks()
 
     chunks = opened()

@@ -138,7 +138,7 @@ struct Deferred {
 // ---- The kernel. ----
 
 // Entries per segment of long rows, the work of u above which it pulls, and (search, otherwise ~0) the work of all rows:
-// it also pulls if the work of u exceeds what a pull reads, a part of the rows that no frontier has had
+// it also pulls if the work of u exceeds what a pull reads, a part of the rows that were in no frontier yet
 // (plan/direction.py).
 struct AdvanceLimits {
   i64 size, longest;

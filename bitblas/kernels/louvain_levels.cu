@@ -93,7 +93,7 @@ struct Best {
   i64 own;  // the sum of the row's own key
 };
 
-// What a block has: tables, results of its warps, lanes with short rows, number of movers.
+// Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
 struct Shared {
   u32* keys;
   i64* sums;
@@ -219,7 +219,7 @@ __device__ __forceinline__ void join_block(Best& best, Best* of_warps) {
   __syncthreads();
 }
 
-// ---- Rules: whose turn it is, the keys of neighbours and their weights, and whether a vertex moves to the best key.
+// ---- Rules: which vertices may move, the keys of neighbours and their weights, and whether a vertex moves to the best key.
 
 // A row in its turn. own: its own key; home: the community in which keys are looked for.
 struct Row {
@@ -666,9 +666,10 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
 }
 
 #ifdef KERNEL_louvain_levels
-// Move in CLASSES classes, at most SWEEPS times, refine (if leiden) in JOINS rounds, contract, from level to level, until no vertices merge or `levels` levels are made. label: of
-// the vertices of the present level. found: at the end, the label of each vertex of the first level. sigma: then the
-// degrees of the last level. factor: resolution / sum of degrees; enough: the least gain of a sweep that goes on.
+// Move in CLASSES classes, at most SWEEPS times, refine (if leiden) in JOINS rounds, contract, from level to level, until
+// no vertices merge or `levels` levels are made. label: of the vertices of the present level. found: at the end, the
+// label of each vertex of the first level. sigma: then the degrees of the last level. factor: resolution / sum of
+// degrees; enough: the least gain of a sweep that goes on.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Tables tables, LevelArrays odd,
                    LevelArrays even, int* found, i64* state_words, i64 leiden, i64 levels, double factor,

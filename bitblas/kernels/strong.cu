@@ -56,7 +56,7 @@ __device__ __forceinline__ void spread(const Links& links, const Items& items, c
   i64 begin = 0, length = 0;
   if (has) {
     atomicExch(items.waiting + item, 0u);
-    __threadfence();  // who lowers the value from here on puts the item into a list again
+    __threadfence();  // a thread that lowers the value after this appends the item to a list again
     x = load_fresh(items.least + item);
     // The value of the vertex that has this priority may be lower by now.
     const u32 other = load_fresh(items.least + (2 * (u64)vertex_of(x) + back));

@@ -229,7 +229,7 @@ class Climbed(NamedTuple):
 
 
 class Climb:
-    """Passes through all levels on a GPU, one launch for each, and their memory: about 48 bytes an entry and 105 a
+    """Passes through all levels on a GPU, one launch for each, and their memory: about 48 bytes an entry and 109 a
     vertex."""
 
     def __init__(self, level: Level) -> None:
@@ -238,7 +238,8 @@ class Climb:
         self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
         self.threads = tuning.count("louvain.threads")
         blocks, hubs = device.multiprocessors, nvals // self.block_row + 1
-        needed = 105 * n + 48 * nvals + 4 * (nvals // self.warp_row) + 28 * hubs + 256 * blocks
+        copied = 8 * n * (rows.ptr.dtype != np.int64)
+        needed = 109 * n + copied + 48 * nvals + 4 * (nvals // self.warp_row) + 28 * hubs + 256 * blocks
         device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
 
         def numbers(count: int) -> Array:

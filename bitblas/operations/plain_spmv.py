@@ -500,7 +500,8 @@ class PreparedProduct:
 
 class Pull(NamedTuple):
     """The kernels of a pull with one epilogue: of all rows, of segments of very long rows, and the one that combines
-    the sums of segments. `launch` is `launch_rows` or `launch_binned`."""
+    the sums of segments. `launch`: `launch_rows`, `launch_binned`, or those of
+    pieces and of copies for sums."""
 
     launch: Callable[[Pull, Input, Allowed, Old, Output, tuple[Output, ...]], None]
     device: Device

@@ -33,7 +33,7 @@ def strong_components(A: MatrixStore) -> np.ndarray:
     return label.astype(np.int64)
 
 
-def spread_priorities(A: MatrixStore, label: Array, left: Array) -> None:
+def propagate_priorities(A: MatrixStore, label: Array, left: Array) -> None:
     """Set the label (INT64) of the vertices `left` (their numbers), of which no other vertex is in a component, to the
     smallest vertex of their component. A: square, on a GPU, with fewer than 2^31 vertices. Raises OutOfMemory: it needs
     48 bytes a vertex."""

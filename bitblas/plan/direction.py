@@ -332,8 +332,8 @@ def loop_direction(facts: LoopFacts) -> LoopDirection:
 
 class RoundLimits(NamedTuple):
     """A round pulls if the units of its frontier have more than `items` items; or, in a search, if these are more than
-    a pull would read: the items of the units that no frontier has had (`left` before the first one). If the units of
-    the frontier are longer than average, by a factor h, a pull finds most of them soon and reads 1/h of that."""
+    a pull would read: the items of the units that were in no frontier yet (`left` before the first one). If the units
+    of the frontier are longer than average, by a factor h, a pull finds most of them soon and reads 1/h of that."""
 
     items: int
     left: int = NO_LIMIT

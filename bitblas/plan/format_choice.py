@@ -33,7 +33,7 @@ from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
 from ..formats.csr.kernels import rows_bytes
-from ..formats.csr.sums import MOST_ROWS, build_bytes, copy_bytes, has_sums, near_share
+from ..formats.csr.sums import MOST_COLUMNS, MOST_ROWS, build_bytes, copy_bytes, has_sums, near_share
 from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
@@ -431,6 +431,7 @@ def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Type
     if (
         isinstance(A.raw, PackedValues)
         or layout.nrows >= MOST_ROWS
+        or layout.ncols >= MOST_COLUMNS
         or layout.nvals < tuning.value("sums.least_entries")
     ):
         return False
@@ -447,7 +448,8 @@ def sums_needed(structure: Structure) -> float:
     rows, nvals = structure.primary, structure.nvals
     if config.prefer != "time":
         return math.inf
-    shape = "uneven" if rows.format.kernels["mxv.pull.binned"].suits(rows) else "even"
+    binned = rows.format.kernels.get("mxv.pull.binned")
+    shape = "uneven" if binned is not None and binned.suits(rows) else "even"
     build = tuning.value("sums.build_us") + tuning.value("sums.build_us_per_entry") * nvals
     return math.ceil(build / max(1, nvals) / tuning.value(f"sums.gain_us_per_entry.{shape}"))
 
@@ -466,7 +468,9 @@ def with_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiri
         if left > 0:
             valued = A.dtype.nbytes if plan.product is None and not A.iso else 0
             size = f"a copy for sums, about {copy_bytes(layout.nrows, layout.nvals, valued)} bytes"
-            when = f'is amortized after {left:.0f} more products, or built after A.prepare("sums")'
+            when = 'is built after A.prepare("sums")'
+            if left != math.inf:
+                when = f"is amortized after {left:.0f} more products, or {when.removeprefix('is ')}"
             return plan._replace(reason=f"{plan.reason}; {size}, {when}")
         if missing := layout.device.missing(build_bytes(layout.nrows, layout.ncols, layout.nvals)):
             return plan._replace(reason=f"{plan.reason}; no copy for sums: {missing}")

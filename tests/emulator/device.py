@@ -104,7 +104,7 @@ class Emulator(device.Cuda):
         cooperative = variant.constant("COOPERATIVE")
 
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
-            if cooperative:  # blocks that meet: a small cluster, which the kernel's text does not know
+            if cooperative:  # blocks that meet: a small cluster, which is not in the kernel's text
                 grid = how["cluster"] = min(grid[0], 3)
                 grid = (grid,)
             seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"

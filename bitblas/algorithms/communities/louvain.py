@@ -80,7 +80,7 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     hierarchy: Steps = []
     if base.total:
         start = label
-        passes = REFINED + (1,) * MORE * (A.nvals <= SMALL) if refine else PASSES
+        passes = PASSES if not refine else REFINED if A.nvals > SMALL else (*REFINED, *[1] * MORE)
         for turn, times in enumerate(passes):
             key = random_hash(seed & MASK, seed >> 32, turn)
             steps: Steps = []

@@ -18,6 +18,7 @@ from ... import foreign_names, operations
 from ...config import config
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
+from ...formats.contract import CSR
 from ...formats.packing import PackedValues
 from ...order import Order, order_of
 from ...store import MatrixStore
@@ -242,8 +243,8 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
             "sums": products with vectors that have all entries, over plus, min or max and other numeric
             monoids except `any`, as in PageRank. On a GPU a large matrix in format "csr" whose rows have very
             different lengths, or columns near the diagonal, gets a copy for them, next to its rows, which
-            searches read: 2 to 4 bytes per entry; if values differ 4 more, and the values. It keeps that
-            format. `bitblas.explain` says whether a product reads the copy, or why not; `memory` lists it.
+            searches read: 2 to 4 bytes per entry; if values differ 4 more, and the values. The matrix then
+            keeps its format. `bitblas.explain` says whether a product reads the copy, or why not; `memory` lists it.
             Other matrices, and the CPU, have no such copy.
 
         Raises
@@ -256,9 +257,10 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         from ...plan.format_choice import keep_format
 
         A = self._stored
-        A.structure.sums_credit = math.inf
-        keep_format(A.structure, A.iso)
-        A.prepared.clear()
+        if A.device.is_simt and A.structure.primary.key == CSR:
+            A.structure.sums_credit = math.inf
+            keep_format(A.structure, A.iso)
+            A.prepared.clear()
         return self
 
     if TYPE_CHECKING:

@@ -40,6 +40,7 @@ NO_ROW = np.uint32(0xFFFFFFFF)
 # such pieces; the row also has a piece in an earlier part.
 IN_SEGMENTS, ADDS = 1 << 31, 1 << 30
 MOST_ROWS = 1 << 30
+MOST_COLUMNS = (1 << 32) - 1  # the largest number is the column of an empty slot
 NEAR = 1 << 16  # flag of a class: its columns are differences + NEAR_ZERO
 NEAR_ZERO = 1 << 15
 MOST_HOT = (1 << 16) - 1
@@ -212,12 +213,11 @@ def _columns(device: Device, grid: _Grid, col: Array, kind: type) -> Array:
 
 
 class _Builder:
-    """The parts of a copy of rows, one after the other; col, places: the columns of the entries, row by row, and (None:
-    the same) their order."""
+    """The parts of a copy of rows, one after the other; places: the order of the entries, None: that of the rows."""
 
-    def __init__(self, rows: Csr, col: Array, places: Array | None, lengths: list[Array]) -> None:
+    def __init__(self, rows: Csr, places: Array | None, lengths: list[Array]) -> None:
         """lengths: the entries of each row in each part."""
-        self.device, xp, self.col, self.places = rows.device, rows.device.xp, col, places
+        self.device, xp, self.places = rows.device, rows.device.xp, places
         nrows, self.kind = rows.nrows, rows.ptr.dtype
         self.several, self.adds, total = xp.zeros(nrows, bool), xp.zeros(nrows, bool), xp.zeros(nrows, np.int64)
         for length in lengths:
@@ -306,7 +306,7 @@ def _by_blocks(rows: Csr, order: Array, count: Array, columns: int, valued: bool
         begins.append(begin + before[ptr[1:]] - before[begin])
     begins.append(ptr[1:])
     lengths = [end - start for start, end in itertools.pairwise(begins)]
-    builder = _Builder(rows, col, places, lengths)
+    builder = _Builder(rows, places, lengths)
     for k, (start, length) in enumerate(zip(begins[:-1], lengths, strict=True)):
         if (grid := builder.grid(start, length)) is None:
             continue
@@ -330,7 +330,7 @@ def _by_distance(rows: Csr, valued: bool) -> Sums:
     before = xp.zeros(rows.nvals + 1, np.int64)
     xp.cumsum(~_is_near(difference), out=before[1:])
     near = (before[ptr[1:]] == before[ptr[:-1]]) & (length <= LONGEST)  # pieces of longer rows have no row number
-    builder, grids, cols = _Builder(rows, col, None, [length]), [], []
+    builder, grids, cols = _Builder(rows, None, [length]), [], []
     for flags, flag, bits in ((near, NEAR, 16), (~near, 0, 32)):
         if (grid := builder.grid(ptr[:-1], length * flags)) is not None:
             grids.append((grid, flag, bits))

@@ -87,6 +87,9 @@ class Build:
         self.lines: list[Line] = []  # the launches of one round
         self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
         self.missing_sums: dict[int, Structure] = {}  # whose copy for sums is not amortized yet
+        written: set[Vec | Scal] = {s.target for item in plan.all for s in getattr(item, "statements", ())}
+        written |= {target for item in plan.all if (target := getattr(item, "target", None)) is not None}
+        self.written: set[Vec | Scal] = written if around is None else written | around.written
         xp = device.xp
         if around is None:
             rotating = {item.target for item in plan.all if isinstance(item, Advance)}
@@ -354,7 +357,9 @@ class Build:
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
         longest = self.longest(layout)
         pulled = along.back(device, back, product)
-        search = compacted is None and item.mask is not None and item.mask.complement
+        # The mask of a search excludes what earlier frontiers had, which the body writes there.
+        mask = item.mask
+        search = compacted is None and mask is not None and mask.complement and mask.vec in self.written
         most = limits(layout, search=search)
         head = layout.units, product.outer, longest, *most, *self.head(k)
         source = u.at(u.bits), *self.values_of(u, kernel), u.at(u.lists), self.number(u_state), u.at(u.segments)

@@ -22,7 +22,7 @@ from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
 from ..fuse import Advance, Round, fuse
-from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Statement, Vec, flat
+from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Stacked, Statement, Vec, flat
 from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
@@ -64,9 +64,11 @@ class CapturedProgram:
         stores = {x.id: self.members[x].held() for x in loaded}
         facts = self._analyze(stores)
         self.body, iso, full = facts.body, facts.iso, facts.full
-        at_end = {x for s in flat(self.body.end) for x in s.named}
-        # The end could not read what an advance has written; of a multivector, a pull will do.
-        pulls = lambda s: isinstance(s.value, MultivectorProduct) and s.target in at_end
+        pulled = {x for s in flat(self.body.end) for x in s.named}
+        pulled |= {s.target for s in self.body.all if isinstance(s.value, Stacked)}
+        # The end could not read what an advance has written, nor a stack write into its buffers, which rotate; of a
+        # multivector, a pull will do.
+        pulls = lambda s: isinstance(s.value, MultivectorProduct) and s.target in pulled
         is_advance = lambda s: not pulls(s) and may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         is_advance, is_direct = self._agreed(is_advance, is_direct)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,14 @@ def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
     return rows.ptr, rows.col, np.int64(rows.width), *cut, np.int64(longest)
 
 
+class Frontiers(NamedTuple):
+    """Bits, list and state of the frontiers that are read, written, and cleared for the next round."""
+
+    read: tuple[Argument, ...]
+    written: tuple[Argument, ...]
+    cleared: tuple[Argument, ...]
+
+
 def multivector_advance(
     build: Build,
     item: Advance,
@@ -91,14 +99,14 @@ def multivector_advance(
     if item.by_mask:
         assert item.mask is not None
         mask = build.buffers[item.mask.vec]
-        where = mask.at(mask.bits), mask.at(mask.lists), lists[item.mask.vec]
-        launches = [_sums(build, product, k, shape, where, written, cleared, t, finds=True)]
+        frontiers = Frontiers((mask.at(mask.bits), mask.at(mask.lists), lists[item.mask.vec]), written, cleared)
+        launches = [_sums(build, product, k, shape, frontiers, t, finds=True)]
     else:
         assert u_state is not None
-        read = u.at(u.bits), u.at(u.lists), u_state
-        launches = [_push_or_pull(build, item, product, k, shape, (*read, *written, *cleared))]
+        frontiers = Frontiers((u.at(u.bits), u.at(u.lists), u_state), written, cleared)
+        launches = [_push_or_pull(build, item, product, k, shape, frontiers)]
         if analysis.product_kind(product, build.iso)[0] != WORDS:
-            launches.append(_sums(build, product, k, shape, written, written, cleared, t, finds=False))
+            launches.append(_sums(build, product, k, shape, frontiers._replace(read=written), t, finds=False))
     t.current = (t.current + 1) % BUFFERS
     return launches
 
@@ -109,7 +117,7 @@ def _push_or_pull(
     product: MultivectorProduct,
     k: int,
     shape: tuple[Argument, ...],
-    frontiers: tuple[Argument, ...],
+    frontiers: Frontiers,
 ) -> Launch:
     """The launch that finds the places of the result."""
     device, lines, structure = build.device, product.lines, product.matrix.structure
@@ -126,7 +134,9 @@ def _push_or_pull(
         *shape,
         np.uint64(multivector_round_limit(push.nvals, per_line)),
         *build.head(k),
-        *frontiers,
+        *frontiers.read,
+        *frontiers.written,
+        *frontiers.cleared,
         *build.mask(item.mask),
         *segmented(device, push, longest),
         *segmented(device, pull, longest),
@@ -139,14 +149,13 @@ def _sums(
     product: MultivectorProduct,
     k: int,
     shape: tuple[Argument, ...],
-    where: tuple[Argument, ...],
-    written: tuple[Argument, ...],
-    cleared: tuple[Argument, ...],
+    frontiers: Frontiers,
     t: Frontier,
     *,
     finds: bool,
 ) -> Launch:
-    """The launch that sums products at listed places. finds: and finds those that have any."""
+    """The launch that sums products at the listed places of the frontier that is read. finds: and finds those that have
+    any."""
     device, u, lines = build.device, build.buffers[product.u], product.lines
     of = analysis.lines_product(product, analysis.planned_operand(product, build.iso))
     prepared = prepare(plan_lines(of, push=False), of)
@@ -159,10 +168,10 @@ def _sums(
     args = (
         *shape,
         *build.head(k),
-        *where,
-        *written,
+        *frontiers.read,
+        *frontiers.written,
         values,
-        *cleared,
+        *frontiers.cleared,
         *(rows.ptr, rows.col, np.int64(rows.width)),
         *launch_arguments(prepared.a_val),
         *launch_arguments(read),

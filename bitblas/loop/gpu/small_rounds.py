@@ -21,7 +21,7 @@ from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
-from ..fuse import Advance, Between, Pull, Round, fits_one_kernel, size_of
+from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of
 from ..ir import InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
 from .products import AdvanceMatrix, launch_arguments
 
@@ -47,6 +47,8 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
         return "a product pulls by rows"
     if any(isinstance(item, Between) for item in round_.items):
         return "ranks exchange something in a round"
+    if any(isinstance(item, OnStack) for item in round_.items):
+        return "a round saves a frontier or reads one back"
     if len(advances) != 1:
         return f"a round has {len(advances)} advances"
     (advance,) = advances

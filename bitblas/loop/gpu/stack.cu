@@ -41,6 +41,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_push_words
 
+#ifdef KERNEL_clear_stack
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_stack(i64 n, Control control, u64* numbers) {
+  await_previous();
+  (void)n;
+  if (control.runs() && !thread_number()) numbers[0] = numbers[1] = 0;
+}
+#endif  // KERNEL_clear_stack
+
 #ifdef KERNEL_clear_words
 // Remove all entries of a frontier.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_words(i64 n, Control control, WordsView u) {

@@ -59,8 +59,6 @@ class Stacks:
         self.popped: dict[Vec, Array] = {x: device.xp.zeros(STATE, np.uint64) for x in found if isinstance(x, Vec)}
         self.every = device.xp.zeros(STATE, np.uint64)  # the state of a frontier that is not listed
         self.every[DENSE] = 1
-        written = {s.target for item in plan.all for s in getattr(item, "statements", ())}
-        self.written = written | {getattr(item, "target", None) for item in plan.all}
 
     @property
     def reset(self) -> list[Launch]:
@@ -83,15 +81,15 @@ class Stacks:
         """The launches of a statement in copy k of a round. lists: the states of valid worklists. head: of a launch
         outside of rounds."""
         memory, control = self.memory[item.value.stack], head or build.head(k)
-        if item.value.what == "clear":
-            build.launched = "clear"
-            return [self._empty(memory)]
-        (x,) = vectors_of(item)
-        frontier, n = build.buffers[x], words(x.size)
+        n = words(max((x.size for x in vectors_of(item)), default=1))
         grid, number = build.grid(n), np.int64(item.value.number)
         launch = lambda name, *args: build.launcher(
             Variant(f"loop/gpu/{name}", (), (("LANES", 1),)), grid, (np.int64(n), *control, *args)
         )
+        if item.value.what == "clear":
+            return [launch("clear_stack", memory.numbers)]
+        (x,) = vectors_of(item)
+        frontier = build.buffers[x]
         if item.value.what == "push":
             listed = lists.get(x)
             list_ = frontier.at(frontier.lists) if listed is not None else dummy(build.device, "uint32")
@@ -99,7 +97,7 @@ class Stacks:
             return [launch("push_words", *of, *memory.arguments, build.outermost[FAULTS:], number)]
         of = frontier.bits[0], frontier.lists[0], self.popped[x]
         values = frontier.values[0] if frontier.values else dummy(build.device, "uint64")
-        known = frontier.bits[0], frontier.lists[0], self.every if x in self.written else self.popped[x]
+        known = frontier.bits[0], frontier.lists[0], self.every if x in build.written else self.popped[x]
         valued = np.int64(bool(frontier.values) and x.dtype is BOOL)
         return [launch("clear_words", *known), launch("pop_words", *of, values, valued, *memory.arguments)]
 
