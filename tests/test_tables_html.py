@@ -99,7 +99,7 @@ def test_graphs_and_values():
     assert repr(G) in unescape(G._repr_html_())
     assert cells(G.bfs("b"))[1:] == [["<a>", "1"], ["b", "0"], ["c", "1"]]
     many = gb.Graph.from_edges([(k, k + 1) for k in range(30)], directed=True)
-    assert cells(many)[1:] == [[str(k), str(k + 1), "True"] for k in range(10)]
+    assert cells(many) == [["source", "target"], *([str(k), str(k + 1)] for k in range(10))]
     rows = cells(many.out_degree())
     assert len(rows) == 12 and rows[-1] == [".. 21 more .."] and "31 of 31 vertices" in many.degree()._repr_html_()
     assert cells(gb.Graph(gb.Matrix(bool, 0, 0))) == []
