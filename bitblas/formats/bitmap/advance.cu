@@ -46,8 +46,8 @@ __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColu
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old,
-            MaskView mask, SegmentedRows rows, SegmentedRows back) {
+    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
+            SegmentedRows rows, SegmentedRows back) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];

@@ -135,7 +135,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 8)
   const u64* bits = rotation == 1 ? second_bits : third_bits;
   const V_T* from = rotation == 1 ? second : third;
   for (i64 k = thread_number(); k < size; k += (i64)gridDim.x * BLOCK)
-    for (u64 todo = bits[k]; todo; todo &= todo - 1) first[k * 64 + __ffsll(todo) - 1] = from[k * 64 + __ffsll(todo) - 1];
+    for (u64 todo = bits[k]; todo; todo &= todo - 1)
+      first[k * 64 + __ffsll(todo) - 1] = from[k * 64 + __ffsll(todo) - 1];
 }
 #endif  // KERNEL_unrotate_entries
 
