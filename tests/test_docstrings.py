@@ -71,10 +71,14 @@ def test_help_of_algorithms(name):
     assert set(lost) <= {"returns", "raises", "python", "or", "ints", "a", "an", "and", "the", "of"}, lost
 
 
-@pytest.mark.parametrize("name", ["graph.graph", "graph.answers"])
+@pytest.mark.parametrize(
+    "name", ["core.matrix.build", "core.matrix.read", "core.vector", "graph.graph", "graph.answers"]
+)
 def test_examples_print_what_they_say(name):
     pytest.importorskip("pandas")
     module = importlib.import_module(f"bitblas.{name}")
     with gb.config.set(device="cpu"):
-        found = doctest.testmod(module, extraglobs={"gb": gb, "Graph": gb.Graph})
+        found = doctest.testmod(
+            module, extraglobs={name: getattr(gb, name) for name in ("Graph", "Matrix", "Vector")} | {"gb": gb}
+        )
     assert found.attempted > 3 and not found.failed

@@ -223,7 +223,24 @@ class Graph(Methods, metaclass=methods.Named):
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From an igraph.Graph, with the vertex attribute `name` as names. Otherwise as `from_networkx`."""
+        """From an igraph.Graph, with the vertex attribute `name` as names.
+
+        Parameters
+        ----------
+        G : igraph.Graph
+            Directed or not.
+        weight : str, optional
+            The edge attribute of the weights; None: all edges are True.
+        attributes : optional
+            Numeric edge attributes.
+        options
+            Those of `bitblas.io.from_igraph`, but parallel edges raise unless dup_op="min" .. combines them.
+
+        Returns
+        -------
+        Graph
+            With the vertices and edges of G.
+        """
         options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}

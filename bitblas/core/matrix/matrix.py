@@ -130,7 +130,25 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         return TransposedMatrix(self)
 
     def to(self, device: str | Device) -> Matrix:
-        """A copy on another device; the object itself if it is already there."""
+        """A copy on another device; the object itself if it is already there.
+
+        Parameters
+        ----------
+        device : str
+            "cpu", "cuda" or "cuda:1".
+
+        Returns
+        -------
+        Matrix
+            On that device.
+
+        Raises
+        ------
+        ValueError
+            An unknown device.
+        DeviceError
+            The device is not available.
+        """
         d = devices.get(device)
         if d is self.device:
             return self
@@ -154,7 +172,20 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
     # ---- size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5 ----
 
     def resize(self, nrows: SupportsIndex, ncols: SupportsIndex) -> None:
-        """Change the shape in place; entries beyond it are deleted."""
+        """Change the shape in place; entries beyond it are deleted.
+
+        Parameters
+        ----------
+        nrows, ncols : int
+            At least 0.
+
+        Raises
+        ------
+        TypeError
+            A size is no integer.
+        InvalidValue
+            A size is below 0.
+        """
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
 
