@@ -129,6 +129,30 @@ def test_an_algorithm_called_with_a_graph_names_the_method():
         assert "keyword gb=" not in str(seen.value)
 
 
+def test_degrees_and_indices_as_in_networkx_name_the_call_that_works():
+    g = graph()
+    for name in ("degree", "in_degree", "out_degree"):
+        degrees = getattr(g, name)
+        for wrong, said in (("b", f"g.{name}()['b']"), (["a", "b"], f"g.{name}()[name] for name in ..")):
+            with pytest.raises(TypeError, match=re.escape(f"{name}: expected no vertex")) as seen:
+                degrees(wrong)
+            assert str(seen.value).endswith(f"Hint: {said}")
+        for option, said in (("weight", f"{name}(weighted=True)"), ("nbunch", f"{name}()[name]")):
+            with pytest.raises(TypeError, match=re.escape(f"got {option!r}. Hint: {said}")):
+                degrees(**{option: "b"})
+        assert [*inspect.signature(degrees).parameters] == ["weighted"] and degrees(weighted=True)["b"] > 0
+    for key, said in (("b", "g.neighbors('b')"), (("a", "b"), "g.has_edge('a', 'b')"), (slice(1), "g.neighbors(")):
+        with pytest.raises(TypeError, match="expected a method in place of an index") as seen:
+            g[key]
+        assert said in str(seen.value)
+    pair = Graph.from_edges([((0, 0), (0, 1))])
+    with pytest.raises(TypeError, match=re.escape("g.neighbors((0, 0))")):
+        pair[0, 0]
+    with pytest.raises(TypeError, match=re.escape("g.degree()[(0, 0)]")):
+        pair.degree((0, 0))
+    assert list(g) == ["a", "b", "c"] and "a" in g and g.matrix.get(g.vertex("a"), g.vertex("b")) is True
+
+
 def test_label_takes_numbers_of_vertices_alone():
     g, plain = graph(), Graph(graph().matrix)
     assert g.label(2) == "c" and g.label(np.int64(0)) == "a" and plain.label(1) == 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
 
@@ -26,6 +27,7 @@ else:
     Methods = object
 
 
+Options = ParamSpec("Options")
 CHECKED_ENTRIES = 1 << 16  # most entries for which `repr` checks whether the graph is directed
 
 
@@ -38,6 +40,28 @@ def _options() -> list[str]:
     """The options of `bitblas.io.from_table` other than its columns."""
     parameters = inspect.signature(_io().from_table).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+
+def _of_all_vertices(
+    method: Callable[Concatenate[Graph, Options], Values],
+) -> Callable[Concatenate[Graph, Options], Values]:
+    """A method that takes no vertex: a TypeError says how its answer is read."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def answer(graph: Graph, *args: Options.args, **options: Options.kwargs) -> Values:
+        if args:
+            several = isinstance(args[0], list | set | tuple) and args[0] not in graph
+            of = "name] for name in .." if several else f"{args[0]!r}]"
+            raise TypeError(
+                f"{name}: expected no vertex, because the answer has every vertex, got {args[0]!r}. "
+                f"Hint: g.{name}()[{of}"
+            )
+        by_name = {"weight": f"{name}(weighted=True)", "nbunch": f"{name}()[name]"}
+        validation.check_options(name, options, ["weighted"], by_name)
+        return method(graph, **options)
+
+    return answer
 
 
 class Graph(Methods, metaclass=methods.Named):
@@ -384,6 +408,7 @@ class Graph(Methods, metaclass=methods.Named):
         n = len(self)
         return (1 if self.directed else 2) * self.number_of_edges() / (n * (n - 1)) if n > 1 else 0.0
 
+    @_of_all_vertices
     def degree(self, *, weighted: bool = False) -> Values:
         """The degree of each vertex, in and out; a self loop counts twice.
 
@@ -400,6 +425,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         return edges.degrees(self, out=True, into=True, weighted=weighted)
 
+    @_of_all_vertices
     def in_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that end at each vertex; undirected: as `degree`.
 
@@ -410,6 +436,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         return edges.degrees(self, out=not self.directed, into=True, weighted=weighted)
 
+    @_of_all_vertices
     def out_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that begin at each vertex; undirected: as `degree`.
 
@@ -652,6 +679,14 @@ class Graph(Methods, metaclass=methods.Named):
     def __iter__(self) -> Iterator[Hashable]:
         """The names of the vertices, or their numbers."""
         return iter(self.vertices)
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Refuse NetworkX's g[u] and g[u][v], with the methods that answer."""
+        u, v = map(repr, key) if isinstance(key, tuple) and len(key) == 2 and key not in self else (repr(key), "v")
+        raise TypeError(
+            f"Graph: expected a method in place of an index, got g[{key!r}]. Hint: g.neighbors({u}), "
+            f"g.has_edge({u}, {v}), or for the weight g.matrix.get(g.vertex({u}), g.vertex({v}))"
+        )
 
     def __contains__(self, label: Hashable) -> bool:
         if self.labels is not None:
