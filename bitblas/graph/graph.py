@@ -52,10 +52,10 @@ def _of_all_vertices(
     def answer(graph: Graph, *args: Options.args, **options: Options.kwargs) -> Values:
         if args:
             several = isinstance(args[0], list | set | tuple) and args[0] not in graph
-            of = "name] for name in .." if several else f"{args[0]!r}]"
+            at = "" if args[0] is None else "[name] for name in .." if several else f"[{args[0]!r}]"
             raise TypeError(
                 f"{name}: expected no vertex, because the answer has every vertex, got {args[0]!r}. "
-                f"Hint: g.{name}()[{of}"
+                f"Hint: g.{name}(){at}"
             )
         by_name = {"weight": f"{name}(weighted=True)", "nbunch": f"{name}()[name]"}
         validation.check_options(name, options, ["weighted"], by_name)
