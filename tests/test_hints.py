@@ -134,11 +134,7 @@ def test_degrees_and_indices_as_in_networkx_name_the_call_that_works():
     g = graph()
     for name in ("degree", "in_degree", "out_degree"):
         degrees = getattr(g, name)
-        for wrong, said in (
-            ("b", f"g.{name}()['b']"),
-            (["a", "b"], f"g.{name}()[name] for name in .."),
-            (None, f"g.{name}()"),
-        ):
+        for wrong, said in (("b", "['b']"), (["a", "b"], "[name] for name in .."), (None, "")):
             with pytest.raises(TypeError, match=re.escape(f"{name}: expected no vertex")) as seen:
                 degrees(wrong)
             assert str(seen.value).endswith(f"Hint: g.{name}(){said}")

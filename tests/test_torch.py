@@ -386,3 +386,14 @@ def test_habits_of_pytorch_name_the_call_that_works(on_the_cpu):
         with pytest.raises((TypeError, ValueError, AttributeError)) as seen:
             call()
         assert said in str(seen.value)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
+def test_a_compiled_model_calls_the_product_as_it_is(on_the_cpu):
+    A, X = gb.torch.from_pyg(torch.tensor([[0, 1, 2], [1, 2, 0]])), torch.randn(3, 2, requires_grad=True)
+    spmm = torch.compiler.disable(gb.torch.spmm)
+    model = lambda x: torch.relu(spmm(A, x * 2, "mean")) + 1
+    torch.compile(model, backend="eager")(X).sum().backward()
+    found, X.grad = X.grad, None
+    model(X).sum().backward()
+    assert torch.equal(found, X.grad)

@@ -51,15 +51,15 @@ def _of_all_vertices(
     @functools.wraps(method)
     def answer(graph: Graph, *args: Options.args, **options: Options.kwargs) -> Values:
         if args:
-            several = isinstance(args[0], list | set | tuple) and args[0] not in graph
-            at = "" if args[0] is None else "[name] for name in .." if several else f"[{args[0]!r}]"
+            one: Any = args[0]
+            several = type(one) in (list, set, tuple) and one not in graph
+            at = "" if one is None else "[name] for name in .." if several else f"[{one!r}]"
             raise TypeError(
-                f"{name}: expected no vertex, because the answer has every vertex, got {args[0]!r}. "
-                f"Hint: g.{name}(){at}"
+                f"{name}: expected no vertex, because the answer has every vertex, got {one!r}. Hint: g.{name}(){at}"
             )
         by_name = {"weight": f"{name}(weighted=True)", "nbunch": f"{name}()[name]"}
         validation.check_options(name, options, ["weighted"], by_name)
-        return method(graph, **options)
+        return method(graph, *args, **options)
 
     return answer
 
