@@ -61,15 +61,30 @@ class Scalar(Number, ShownScalar, Output):
     def from_value(
         cls, value: OperandArg, dtype: DTypeArg = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
-        `dtype`. None, with a dtype: an empty one.
+        """A Scalar of a Python or NumPy value.
+
+        Parameters
+        ----------
+        value : bool, int, float, complex, NumPy scalar, Scalar or None
+            None, with a dtype: an empty Scalar.
+        dtype : optional
+            If not given, BOOL, INT64 (UINT64 from 2**63 on), FP64 or FC64 for Python's, else that of `value`.
+        is_cscalar : bool, optional
+            For compatibility with python-graphblas.
+        name : str, optional
+            Shown when the Scalar is printed.
+
+        Returns
+        -------
+        Scalar
+            On the host.
 
         Raises
         ------
         TypeError
-            For anything else.
+            No scalar, or None without `dtype`.
         OverflowError
-            For an int that 64 bits do not hold.
+            An int that 64 bits do not hold.
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)

@@ -557,6 +557,20 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         """A full Vector in the memory of a one-dimensional array of numbers of any library (`__dlpack__`), such as a
         tensor, on its device: nothing is copied, and writes through one are seen by the other.
 
+        Parameters
+        ----------
+        x : array or tensor
+            Of one dimension, contiguous and writable; BOOL is stored as bits and cannot be shared.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            That of the array if not given; another one is an error.
+
+        Returns
+        -------
+        Vector
+            Full.
+
         Raises
         ------
         TypeError

@@ -701,6 +701,20 @@ class MatrixBuild(StoredMatrix):
         (`__dlpack__`), such as a tensor of features, on its device: nothing is copied. The memory is shared: do not
         write to the array while the Matrix is used.
 
+        Parameters
+        ----------
+        x : array or tensor
+            Of two dimensions, contiguous and writable; BOOL is stored as bits and cannot be shared.
+        name : str, optional
+            Shown when the Matrix is printed.
+        device : str, optional
+            That of the array if not given; another one is an error.
+
+        Returns
+        -------
+        Matrix
+            Full.
+
         Raises
         ------
         TypeError

@@ -379,12 +379,22 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:
-        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`.
+        """A picture of the positions of the entries: `bitblas.plots.spy`.
+
+        Parameters
+        ----------
+        options : optional
+            Those of `bitblas.plots.spy`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Which a notebook shows.
 
         Raises
         ------
         ImportError
-            Without matplotlib.
+            matplotlib is not installed.
         """
         return late["plots"]().spy(self, **options)
 
