@@ -159,7 +159,7 @@ reverse() is the graph with all edges reversed | reversed transpose T
 to_dataframe() lists the edges | edges out_edges in_edges es edge_list edgelist view_edge_list get_edgelist incident
     get_edge_dataframe edge
 vertices has the names of the vertices | nodes node vs nodes_iter vertex_names names get_vertex_dataframe
-NetworkX's functions take g.to_networkx(), which dispatches to bitblas with backend="bitblas" | nbunch_iter
+NetworkX's functions take g.to_networkx(); backend="bitblas" runs them here | nbunch_iter
 Graph(bitblas.torch.from_pyg(edge_index)) takes PyG's edge list | from_pyg from_torch from_edge_index
 name in g says whether there is such a vertex | has_node has_vertex contains
 len(g) is the number of vertices | number_of_vertices order num_nodes num_vertices vcount n n_nodes
