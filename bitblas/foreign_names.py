@@ -153,12 +153,14 @@ Graph(g.matrix.select('>=', 0.7).new(), g.labels, directed=g.directed) keeps som
     | remove_edge remove_edges_from delete_edges select filter edge_subgraph simplify
 neighbors(name) lists the vertices at the other end of the out-edges of a vertex | successors succ out_neighbors
     has_successor adj adjacency neighbours neighborhood get_adjlist
-Graph(g.matrix.T.new(), g.labels, directed=True).neighbors(name) lists the vertices at the other end of the in-edges
-    of a vertex | predecessors pred in_neighbors has_predecessor
+reverse().neighbors(name) lists the vertices at the other end of the in-edges of a vertex | predecessors pred
+    in_neighbors has_predecessor
 reverse() is the graph with all edges reversed | reversed transpose T
 to_dataframe() lists the edges | edges out_edges in_edges es edge_list edgelist view_edge_list get_edgelist incident
     get_edge_dataframe edge
-vertices has the names of the vertices | nodes node vs nodes_iter vertex_names names nbunch_iter get_vertex_dataframe
+vertices has the names of the vertices | nodes node vs nodes_iter vertex_names names get_vertex_dataframe
+NetworkX's functions take g.to_networkx(); backend="bitblas" runs them here | nbunch_iter
+Graph(bitblas.torch.from_pyg(edge_index)) takes PyG's edge list | from_pyg from_torch from_edge_index
 name in g says whether there is such a vertex | has_node has_vertex contains
 len(g) is the number of vertices | number_of_vertices order num_nodes num_vertices vcount n n_nodes
     nnodes nrows ncols
@@ -271,6 +273,9 @@ bitblas.io.read(path).matrix reads a file, Matrix.load(path) one of bitblas' own
 A.isequal(A.T) compares a matrix with its transpose | issymmetric is_symmetric
 bitblas.Graph(A, labels) has names of vertices | labels vertices nodes directed to_graph graph
 bitblas.io.to_pandas(Graph(A)) is a DataFrame of the entries | to_pandas to_dataframe head df
+A.T is the transpose | t
+to('cuda') and to('cpu') are copies on another device | cuda cpu to_device
+bitblas.torch.from_pyg(edge_index) makes a Matrix of PyG's edge list | from_pyg from_edge_index
 """
 )
 
@@ -290,6 +295,22 @@ bitblas.io.read(path) reads matrices; numpy.savez(path, *v.to_coo()) keeps a Vec
 matplotlib.pyplot.plot(*v.to_coo()) draws it | plot show spy
 diag() is the Matrix with it as its diagonal | to_diag diagonal to_matrix
 pandas.Series(v.to_dict()) is a Series of the entries | to_pandas to_series to_dataframe
+to('cuda') and to('cpu') are copies on another device | cuda cpu to_device
+torch.from_dlpack(v) is a tensor in the memory of a full Vector, Vector.from_dlpack(t) the other way | to_torch
+    from_torch tensor
+"""
+)
+
+# On the answers of algorithms.
+VALUES = _table(
+    """
+largest(3) and smallest(3) are pairs of name and value | most_common nlargest nsmallest top topk head sort sort_values
+    sorted argsort
+largest(1) and smallest(1) are pairs of name and value | argmax argmin idxmax idxmin
+dict(values) is a dictionary, to_series() a pandas Series, to_dataframe() a table | to_dict to_pandas todict series df
+vector.to_dense(0) is an array in the order of the vertices | to_numpy numpy to_array toarray to_dense tolist to_list
+torch.as_tensor(values.vector.to_dense(0)) is a tensor in the order of the vertices | to_torch tensor torch
+to_series() has arithmetic and comparisons | apply map filter add mul div abs round describe plot hist value_counts
 """
 )
 

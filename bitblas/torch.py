@@ -172,7 +172,7 @@ def _check_edge_index(x: Any, name: str) -> None:
     if x.shape[0] != 2:
         raise DimensionMismatch(f"{name}: expected shape (2, edges), got {tuple(x.shape)}. Hint: {name}.t()")
     if x.dtype.is_floating_point or x.dtype.is_complex or x.dtype is torch.bool:
-        raise InvalidValue(f"{name}: expected integers, got {x.dtype}")
+        raise InvalidValue(f"{name}: expected integers, got {x.dtype}. Hint: {name}.long()")
 
 
 def from_pyg(
@@ -220,6 +220,8 @@ def from_pyg(
     """
     _check_edge_index(edge_index, "edge_index")
     values = True
+    if isinstance(edge_weight, int | tuple):
+        raise TypeError(f"edge_weight: expected a torch.Tensor, got {edge_weight}. Hint: num_nodes={edge_weight}")
     if edge_weight is not None:
         _check_tensor("edge_weight", edge_weight, 1)
         if edge_weight.requires_grad:
@@ -309,8 +311,17 @@ def _check_contiguous(name: str, x: torch.Tensor) -> None:
 
 def _check_matrix(A: object) -> None:
     if not isinstance(A, (Matrix, TransposedMatrix)):
-        hint = "graph.matrix" if hasattr(A, "matrix") else "from_torch, from_pyg"
-        raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {hint}")
+        raise TypeError(f"A: expected a Matrix, got {type(A).__module__}.{type(A).__qualname__}. Hint: {_made(A)}")
+
+
+def _made(A: object) -> str:
+    """How to make a Matrix of an object."""
+    if not isinstance(A, torch.Tensor):
+        return "graph.matrix" if hasattr(A, "matrix") else "Matrix.from_coo, from_dense, from_torch"
+    if A.layout is not torch.strided:
+        return "Matrix.from_torch(tensor)"
+    edges = A.ndim == 2 and A.shape[0] == 2 and not A.dtype.is_floating_point
+    return "bitblas.torch.from_pyg(edge_index, num_nodes=n)" if edges else "Matrix.from_dense(tensor, missing_value=0)"
 
 
 def _store(A: Matrix | TransposedMatrix, values: torch.Tensor | None) -> MatrixStore:
@@ -469,6 +480,8 @@ class NeighborLoader:
         seed: int = 0,
         num_nodes: int | None = None,
     ) -> None:
+        if not isinstance(fanouts, Iterable):
+            raise TypeError(f"fanouts: expected a number for each hop, got {fanouts!r}. Hint: [{fanouts!r}]")
         self.fanouts = tuple(operator.index(k) for k in fanouts)
         if not self.fanouts or any(k < -1 or k == 0 for k in self.fanouts):
             raise InvalidValue(f"fanouts: expected numbers above 0, or -1 for all edges, got {list(self.fanouts)}")
@@ -537,6 +550,11 @@ def _edges_of(
             raise InvalidValue(f"num_nodes: expected None for a Matrix, got {num_nodes}")
         i, j, _ = graph.to_coo(values=False)
         return graph.device, _tensor(i.view(np.int64)), i.view(np.int64), j.view(np.int64), graph.nrows
+    if not isinstance(graph, torch.Tensor):
+        raise TypeError(
+            f"graph: expected a Matrix or an edge_index, got {type(graph).__module__}.{type(graph).__qualname__}. "
+            f"Hint: {_made(graph)}"
+        )
     _check_edge_index(graph, "graph")
     device = devices.get(device_of(graph))
     nodes = num_nodes
@@ -549,6 +567,8 @@ def _edges_of(
 def _indices(device: Device, name: str, x: torch.Tensor, size: int) -> Array:
     """A tensor of indices below `size` as an INT64 array."""
     _check_tensor(name, x, 1)
+    if x.dtype is torch.bool:
+        raise InvalidValue(f"{name}: expected integers, got {x.dtype}. Hint: {name}.nonzero().ravel()")
     found = index_array(device, _array(device, name, x), name)
     check_range(found, size, name)
     return found

@@ -71,10 +71,24 @@ def test_help_of_algorithms(name):
     assert set(lost) <= {"returns", "raises", "python", "or", "ints", "a", "an", "and", "the", "of"}, lost
 
 
-@pytest.mark.parametrize("name", ["graph.graph", "graph.answers"])
+@pytest.mark.parametrize("kind", [gb.Matrix, gb.Vector, gb.Scalar], ids=lambda kind: kind.__name__)
+def test_help_of_methods(kind):
+    methods = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
+    methods = {name: method for name, method in methods.items() if inspect.isroutine(method)}
+    assert len(methods) > 10
+    for name, method in methods.items():
+        doc, parameters = inspect.getdoc(method) or "", set(inspect.signature(method).parameters) - {"self", "opts"}
+        assert doc and (not parameters or "\nParameters\n----------\n" in doc), name
+
+
+@pytest.mark.parametrize(
+    "name", ["core.matrix.build", "core.matrix.read", "core.vector", "graph.graph", "graph.answers"]
+)
 def test_examples_print_what_they_say(name):
     pytest.importorskip("pandas")
     module = importlib.import_module(f"bitblas.{name}")
     with gb.config.set(device="cpu"):
-        found = doctest.testmod(module, extraglobs={"gb": gb, "Graph": gb.Graph})
+        found = doctest.testmod(
+            module, extraglobs={name: getattr(gb, name) for name in ("Graph", "Matrix", "Vector")} | {"gb": gb}
+        )
     assert found.attempted > 3 and not found.failed

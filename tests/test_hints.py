@@ -27,12 +27,13 @@ def graph():
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("successors", "neighbors(name)"), ("predecessors", ".T.new(), g.labels, directed=True).neighbors(name)"),
+        ("successors", "neighbors(name)"), ("predecessors", "reverse().neighbors(name)"),
         ("reversed", "reverse()"), ("T", "reverse()"),
         ("remove", "subgraph(names) is the graph of those that stay"),
         ("num_nodes", "len(g)"), ("shape", "len(g)"), ("save", "g.write(path)"),
         ("plot", "bitblas.plots.graph(g)"), ("dijkstra", "sssp(source)"), ("line_graph", "has no such algorithm"),
         ("nodes", "vertices"), ("edges", "to_dataframe()"), ("add_edge", "Graph.from_edges"),
+        ("nbunch_iter", "g.to_networkx()"), ("from_pyg", "bitblas.torch.from_pyg(edge_index)"),
         ("degrees", "degree()"), ("degree_centrality", "degree()"), ("shortest_path", "path(source, target)"),
         ("to_scipy", "bitblas.io.to_scipy_sparse(g.matrix)"), ("clustering", "local_clustering()"),
         ("pagernk", "did you mean pagerank?"), ("Successors", "neighbors(name)"), ("qqq", "dir(g) lists all names"),
@@ -127,6 +128,99 @@ def test_an_algorithm_called_with_a_graph_names_the_method():
         with pytest.raises(TypeError, match=said) as seen:
             call(graph())
         assert "keyword gb=" not in str(seen.value)
+
+
+def test_degrees_and_indices_as_in_networkx_name_the_call_that_works():
+    g = graph()
+    for name in ("degree", "in_degree", "out_degree"):
+        degrees = getattr(g, name)
+        for wrong, said in (("b", "['b']"), (["a", "b"], "[name] for name in .."), (None, "")):
+            with pytest.raises(TypeError, match=re.escape(f"{name}: expected no vertex")) as seen:
+                degrees(wrong)
+            assert str(seen.value).endswith(f"Hint: g.{name}(){said}")
+        for option, said in (("weight", f"{name}(weighted=True)"), ("nbunch", f"{name}()[name]")):
+            with pytest.raises(TypeError, match=re.escape(f"got {option!r}. Hint: {said}")):
+                degrees(**{option: "b"})
+        assert [*inspect.signature(degrees).parameters] == ["weighted"] and degrees(weighted=True)["b"] > 0
+    for key, said in (("b", "g.neighbors('b')"), (("a", "b"), "g.has_edge('a', 'b')"), (slice(1), "g.neighbors(")):
+        with pytest.raises(TypeError, match="expected a method in place of an index") as seen:
+            g[key]
+        assert said in str(seen.value)
+    pair = Graph.from_edges([((0, 0), (0, 1))])
+    with pytest.raises(TypeError, match=re.escape("g.neighbors((0, 0))")):
+        pair[0, 0]
+    with pytest.raises(TypeError, match=re.escape("g.degree()[(0, 0)]")):
+        pair.degree((0, 0))
+    assert list(g) == ["a", "b", "c"] and "a" in g and g.matrix.get(g.vertex("a"), g.vertex("b")) is True
+
+
+def test_arguments_of_algorithms_as_in_networkx():
+    for call, said in (
+        (lambda g: g.pagerank(0.85), "pass these by name: alpha"),
+        (lambda g: g.pagerank(weight="km"), "weighted=True takes the weights, and g.by(name)"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(said)):
+            call(graph())
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("most_common", "largest(3)"), ("argmax", "largest(1)"), ("to_dict", "dict(values)"),
+        ("to_numpy", "vector.to_dense(0)"), ("to_torch", "torch.as_tensor"), ("largst", "did you mean largest?"),
+    ],
+)  # fmt: skip
+def test_names_of_other_libraries_on_an_answer(name, hint):
+    ranks = graph().pagerank()
+    assert not hasattr(ranks, name) and pickle.loads(pickle.dumps(ranks)) == ranks
+    with pytest.raises(AttributeError, match=re.escape(hint)):
+        getattr(ranks, name)
+
+
+def test_arrays_in_place_of_objects():
+    A, v = gb.Matrix(int, 2, 2), gb.Vector(int, 2)
+    for call in (
+        lambda: A @ np.eye(2),
+        lambda: A.mxm(np.eye(2)),
+        lambda: A.mxv(np.ones(2)),
+        lambda: v.inner(np.ones(2)),
+    ):
+        with pytest.raises(TypeError, match=r"Hint: Matrix\.from_dense and Vector\.from_dense take arrays"):
+            call()
+    with pytest.raises(TypeError) as seen:
+        A.mxv(A)
+    assert "Hint" not in str(seen.value)
+
+
+class Tensor:
+    """An array of another library: its elements are arrays, which are equal only to themselves."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    shape = property(lambda self: self.values.shape)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+    def __dlpack__(self):
+        raise NotImplementedError
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, k):
+        return Tensor(self.values[k])
+
+
+def test_edges_in_an_array_of_another_library():
+    pairs = [(0, 1), (1, 2), (2, 0), (0, 2)]
+    g = Graph.from_edges(Tensor(pairs))
+    assert len(g) == 3 and g.isequal(Graph.from_edges(pairs)) and g.isequal(Graph.from_edges(np.array(pairs)))
+    with pytest.raises(InvalidValue, match=r"got 2 x 4\. Hint: pass edges\.T"):
+        Graph.from_edges(Tensor(np.transpose(pairs)))
+    with pytest.raises(InvalidValue, match=r"expected names or numbers of vertices, got .* in row 0"):
+        Graph.from_edges([(Tensor(i), Tensor(j)) for i, j in pairs])
 
 
 def test_label_takes_numbers_of_vertices_alone():

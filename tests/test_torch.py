@@ -361,3 +361,39 @@ def test_what_pyg_aggregates(on_the_cpu, op):
     torch.testing.assert_close(found, expected)
     gradients = [torch.autograd.grad((Y * Y).sum(), X)[0] for Y in (found, expected)]
     torch.testing.assert_close(*gradients)
+
+
+def test_habits_of_pytorch_name_the_call_that_works(on_the_cpu):
+    edges = torch.tensor([[0, 1, 2, 0], [1, 2, 0, 2]])
+    A, X = gb.torch.from_pyg(edges, num_nodes=3), torch.ones(3, 2)
+    loader = gb.torch.NeighborLoader
+    graph = gb.Graph.from_edges(edges.T)
+    assert len(graph) == 3 and graph.isequal(gb.Graph(gb.torch.from_pyg(edges), directed=True))
+    for call, said in (
+        (lambda: gb.torch.spmm(edges, X), "bitblas.torch.from_pyg(edge_index, num_nodes=n)"),
+        (lambda: gb.torch.spmm(A.to_torch(), X), "Matrix.from_torch(tensor)"),
+        (lambda: gb.torch.spmm(torch.eye(3), X), "Matrix.from_dense(tensor, missing_value=0)"),
+        (lambda: gb.torch.from_pyg(edges, 3), "num_nodes=3"),
+        (lambda: gb.torch.from_pyg(edges.float()), "edge_index.long()"),
+        (lambda: A @ X, "bitblas.torch.spmm(A, X)"),
+        (lambda: A.mxm(X), "bitblas.torch.spmm(A, X)"),
+        (lambda: loader(A, 5), "[5]"),
+        (lambda: loader(A, [2], torch.tensor([True, False, True])), "seeds.nonzero().ravel()"),
+        (lambda: loader(graph, [2]), "graph.matrix"),
+        (lambda: gb.Graph.from_edges(edges), "edges.T"),
+        (lambda: A.cuda, "to('cuda')"),
+    ):
+        with pytest.raises((TypeError, ValueError, AttributeError)) as seen:
+            call()
+        assert said in str(seen.value)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
+def test_a_compiled_model_calls_the_product_as_it_is(on_the_cpu):
+    A, X = gb.torch.from_pyg(torch.tensor([[0, 1, 2], [1, 2, 0]])), torch.randn(3, 2, requires_grad=True)
+    spmm = torch.compiler.disable(gb.torch.spmm)
+    model = lambda x: torch.relu(spmm(A, x * 2, "mean")) + 1
+    torch.compile(model, backend="eager")(X).sum().backward()
+    found, X.grad = X.grad, None
+    model(X).sum().backward()
+    assert torch.equal(found, X.grad)

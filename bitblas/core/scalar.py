@@ -61,15 +61,30 @@ class Scalar(Number, ShownScalar, Output):
     def from_value(
         cls, value: OperandArg, dtype: DTypeArg = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
-        `dtype`. None, with a dtype: an empty one.
+        """A Scalar of a Python or NumPy value.
+
+        Parameters
+        ----------
+        value : bool, int, float, complex, NumPy scalar, Scalar or None
+            None, with a dtype: an empty Scalar.
+        dtype : optional
+            If not given, BOOL, INT64 (UINT64 from 2**63 on), FP64 or FC64 for Python's, else that of `value`.
+        is_cscalar : bool, optional
+            For compatibility with python-graphblas.
+        name : str, optional
+            Shown when the Scalar is printed.
+
+        Returns
+        -------
+        Scalar
+            On the host.
 
         Raises
         ------
         TypeError
-            For anything else.
+            No scalar, or None without `dtype`.
         OverflowError
-            For an int that 64 bits do not hold.
+            An int that 64 bits do not hold.
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)
@@ -117,6 +132,18 @@ class Scalar(Number, ShownScalar, Output):
         self._store(None if value is None else of(value, self.dtype)[0])
 
     def get(self, default: Any = None) -> Any:
+        """The value as a Python scalar.
+
+        Parameters
+        ----------
+        default : optional
+            The answer if the Scalar is empty; None if not given.
+
+        Returns
+        -------
+        scalar
+            The value, or `default`.
+        """
         return default if self._value is None else one_shown(self._value, self.dtype)
 
     def _read(self, how: str) -> None:
@@ -141,6 +168,24 @@ class Scalar(Number, ShownScalar, Output):
     def new(
         self, dtype: DTypeArg = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
     ) -> Scalar:
+        """A copy: the same as `dup`.
+
+        Parameters
+        ----------
+        dtype : optional
+            What the value is cast to; this one if not given.
+        is_cscalar : bool, optional
+            For compatibility with python-graphblas.
+        name : str, optional
+            Of the copy.
+        opts : optional
+            clear of `dup`.
+
+        Returns
+        -------
+        Scalar
+            On the host.
+        """
         return self.dup(dtype, is_cscalar=is_cscalar, name=name, **opts)
 
     def dup(
@@ -152,7 +197,24 @@ class Scalar(Number, ShownScalar, Output):
         name: str | None = None,
         **opts: object,
     ) -> Scalar:
-        """A copy, cast to `dtype` if given, empty with `clear`."""
+        """A copy.
+
+        Parameters
+        ----------
+        dtype : optional
+            What the value is cast to; this one if not given.
+        clear : bool, optional
+            Empty.
+        is_cscalar : bool, optional
+            For compatibility with python-graphblas.
+        name : str, optional
+            Of the copy.
+
+        Returns
+        -------
+        Scalar
+            On the host.
+        """
         check_options(opts)
         kind = self.is_cscalar if is_cscalar is None else is_cscalar
         s = Scalar(self.dtype if dtype is None else dtype, is_cscalar=kind, name=name)
@@ -161,12 +223,26 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def clear(self) -> None:
+        """Make it empty."""
         if recording.threads and recording.recorder is not None:
             recording.recorder.refuse(f"{self.name}.clear()")
         self._value = None
 
     def isequal(self, other: object, *, check_dtype: bool = False) -> bool:
-        """The same value, or both empty (None is empty); the dtype counts only with `check_dtype` and a Scalar."""
+        """Whether another scalar has the same value, or both are empty; None is empty.
+
+        Parameters
+        ----------
+        other : scalar, Scalar or None
+            What it is compared with.
+        check_dtype : bool, optional
+            The dtype of a Scalar must be the same too.
+
+        Returns
+        -------
+        bool
+            `==` is the same.
+        """
         self._read("isequal")
         found, kind, same = self._other(other)
         if check_dtype and same and self.dtype is not kind:
@@ -177,7 +253,22 @@ class Scalar(Number, ShownScalar, Output):
         return bool(self._value.item() == found.item())
 
     def isclose(self, other: object, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
-        """abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        """Whether another scalar has nearly the same value, or both are empty; None is empty.
+
+        Parameters
+        ----------
+        other : scalar, Scalar or None
+            What it is compared with.
+        rel_tol, abs_tol : float, optional
+            abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol).
+        check_dtype : bool, optional
+            The dtype of a Scalar must be the same too.
+
+        Returns
+        -------
+        bool
+            True if close.
+        """
         self._read("isclose")
         found, kind, same = self._other(other)
         if check_dtype and same and self.dtype is not kind:
@@ -208,26 +299,140 @@ class Scalar(Number, ShownScalar, Output):
         self._store(found)
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> ScalarExpression:
-        """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
+        """op of the value; an empty Scalar stays empty.
+
+        Parameters
+        ----------
+        op : UnaryOp, BinaryOp, IndexUnaryOp or str
+            Such as `unary.sqrt`, "sqrt", or "times" with a scalar.
+        right : scalar, optional
+            The second operand of a BinaryOp, or the thunk of an IndexUnaryOp.
+        left : scalar, optional
+            The first operand of a BinaryOp.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
+
+        Raises
+        ------
+        TypeError
+            `op` is no such operator, or a BinaryOp without a scalar or with two.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtype.
+        """
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         return ScalarExpression("apply", operands(self, kind, scalar), f, partial(_applied, self, kind, f, scalar))
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> ScalarExpression:
-        """op of both; if one is empty, the other."""
+        """op of both; if one is empty, the other.
+
+        Parameters
+        ----------
+        other : scalar or Scalar
+            The second operand.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; plus if not given.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
+
+        Raises
+        ------
+        TypeError
+            `other` is no scalar, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        """
         return combine(self, other, op, "add")
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary.times) -> ScalarExpression:
-        """op of both; empty if one is."""
+        """op of both; empty if one is.
+
+        Parameters
+        ----------
+        other : scalar or Scalar
+            The second operand.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; times if not given.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
+
+        Raises
+        ------
+        TypeError
+            `other` is no scalar, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        """
         return combine(self, other, op)
 
     def ewise_union(
         self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
     ) -> ScalarExpression:
-        """op of both, with a default for an empty one; empty if both are."""
+        """op of both, with a default for an empty one; empty if both are.
+
+        Parameters
+        ----------
+        other : scalar or Scalar
+            The second operand.
+        op : BinaryOp, Monoid or str
+            Such as `binary.max` or "max".
+        left_default, right_default : scalar
+            Stand for an empty self and an empty `other`.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
+
+        Raises
+        ------
+        TypeError
+            `other` is no scalar, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        """
         return combine(self, other, op, "union", (left_default, right_default))
 
     def select(self, op: OperatorLike | Operand, thunk: OperandArg = None) -> ScalarExpression:
-        """The value, if op(value, 0, 0, thunk) is true for it or `op` is a true Scalar; else an empty Scalar."""
+        """The value, if op(value, 0, 0, thunk) is true for it; else an empty Scalar.
+
+        Parameters
+        ----------
+        op : SelectOp, IndexUnaryOp, str or Scalar
+            Such as ">"; a BOOL Scalar keeps the value if it is true.
+        thunk : scalar, optional
+            What `op` compares with.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar of this dtype; `.value` is its Python number.
+
+        Raises
+        ------
+        TypeError
+            `op` is no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtype.
+        """
         if isinstance(op, Operand) and thunk is None:
             if op.ndim or op.dtype is not BOOL:
                 raise TypeError(f"select: expected a SelectOp or a BOOL Scalar, got {describe(op)}")
@@ -249,7 +454,23 @@ class Scalar(Number, ShownScalar, Output):
     # fmt: on
 
     def wait(self, how: str = "materialize") -> Scalar:
-        """Itself: a Scalar is stored on the host, so there is nothing to wait for."""
+        """Nothing: a Scalar is stored on the host.
+
+        Parameters
+        ----------
+        how : str, optional
+            "materialize" or "complete".
+
+        Returns
+        -------
+        Scalar
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Another `how`.
+        """
         check_wait(how)
         return self
 

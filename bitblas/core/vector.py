@@ -112,7 +112,31 @@ class StyledVector(Operand):
         name: str | None = None,
         device: DeviceArg = None,
     ) -> Self:
-        """A Vector from {index: value}."""
+        """A Vector from {index: value}.
+
+        Parameters
+        ----------
+        d : dict
+            Indices and their values.
+        dtype : optional
+            Of the Vector; that of the values if not given.
+        size : int, optional
+            One more than the largest index if not given.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Vector
+            Of `size` positions.
+
+        Raises
+        ------
+        IndexOutOfBound
+            An index is negative or beyond `size`.
+        """
         if size is None and not d:
             size = 0
         values: ValuesLike = list(d.values())
@@ -133,10 +157,34 @@ class StyledVector(Operand):
     ) -> Self:
         """A Vector from (index, value) pairs.
 
+        Parameters
+        ----------
+        pairs : list of pairs
+            Indices and their values; for two arrays, `from_coo`.
+        dtype : optional
+            Of the Vector; that of the values if not given.
+        size : int, optional
+            One more than the largest index if not given.
+        dup_op : BinaryOp, Monoid or str, optional
+            Combines the values of duplicates, in their order.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Vector
+            Of `size` positions.
+
         Raises
         ------
         ValueError
-            For items of another length.
+            Items of another length; duplicates without `dup_op`.
+        TypeError
+            An array.
+        IndexOutOfBound
+            An index is negative or beyond `size`.
         """
         if hasattr(pairs, "dtype"):
             raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
@@ -170,12 +218,26 @@ class StyledVector(Operand):
         return iter(self.device.to_host(indices))
 
     def get(self, index: IndexLike, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` if there is no entry.
+        """The entry v[index] as a Python scalar.
+
+        Parameters
+        ----------
+        index : int
+            A single index; a negative one counts from the end.
+        default : optional
+            The answer if there is no entry; None if not given.
+
+        Returns
+        -------
+        scalar
+            The value, or `default`.
 
         Raises
         ------
         IndexError
-            Out of range.
+            The index is out of range.
+        ValueError
+            Several indices; `v[indices]` reads them.
         """
         (at,) = parse(self, index)
         if at.size is not None:
@@ -339,21 +401,39 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
 
         Parameters
         ----------
-        indices
-            integers.
-        values : optional
+        indices : list or array of int
+            The positions.
+        values : list, array or scalar, optional
             As many, or one scalar for all entries (then duplicates are merged).
-        size : optional
+        dtype : optional
+            Of the Vector; that of the values if not given.
+        size : int, optional
             One more than the largest index if not given.
-        dup_op : optional
+        dup_op : BinaryOp, Monoid or str, optional
             Combines the values of duplicates, in their order.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Vector
+            Of `size` positions.
 
         Raises
         ------
         ValueError
-            Duplicates without dup_op; lengths; float indices.
+            Duplicates without `dup_op`; different lengths; float indices.
         IndexOutOfBound
+            An index is negative or beyond `size`.
         DeviceError
+            The device is not available.
+
+        Examples
+        --------
+        >>> Vector.from_coo([0, 2], [3.5, 5]).to_dict()
+        {0: 3.5, 2: 5.0}
         """
         if type(indices) is SymbolicArray:
             return recording.recorder.built(indices, values, dtype, size, dup_op, name)
@@ -385,7 +465,35 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         device: DeviceArg = None,
         **opts: object,
     ) -> Self:
-        """A Vector with the same value at every position; one value is stored."""
+        """A Vector with the same value at every position, which is stored once.
+
+        Parameters
+        ----------
+        value : scalar
+            Of every entry.
+        size : int
+            The number of positions.
+        dtype : optional
+            Of the Vector; that of the value if not given.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Vector
+            Full.
+
+        Raises
+        ------
+        TypeError
+            `value` is no scalar, or `size` no integer.
+        InvalidValue
+            `size` is below 0.
+        DeviceError
+            The device is not available.
+        """
         check_options(opts)
         one, kind = one_value(value, dtype)
         d = device_of(device)
@@ -403,7 +511,38 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         device: DeviceArg = None,
         **opts: object,
     ) -> Self:
-        """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
+        """A Vector of the elements of a one-dimensional array.
+
+        Parameters
+        ----------
+        values : array
+            Anything that NumPy or the device reads.
+        missing_value : scalar, optional
+            Elements equal to it become no entry; every element is an entry if not given.
+        dtype : optional
+            Of the Vector; that of the array if not given.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Vector
+            Of the array's length.
+
+        Raises
+        ------
+        ValueError
+            Not one-dimensional; an unknown `device`.
+        DeviceError
+            The device is not available.
+
+        Examples
+        --------
+        >>> Vector.from_dense([0, 5, 3], missing_value=0).to_dict()
+        {1: 5, 2: 3}
+        """
         check_options(opts)
         d = device_of(device)
         array, kind = dense_values(d, values, dtype, cls)
@@ -417,6 +556,20 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     def from_dlpack(cls, x: Any, *, name: str | None = None, device: DeviceArg = None) -> Self:
         """A full Vector in the memory of a one-dimensional array of numbers of any library (`__dlpack__`), such as a
         tensor, on its device: nothing is copied, and writes through one are seen by the other.
+
+        Parameters
+        ----------
+        x : array or tensor
+            Of one dimension, contiguous and writable; BOOL is stored as bits and cannot be shared.
+        name : str, optional
+            Shown when the Vector is printed.
+        device : str, optional
+            That of the array if not given; another one is an error.
+
+        Returns
+        -------
+        Vector
+            Full.
 
         Raises
         ------
@@ -458,8 +611,28 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
 
     @guarded
     def to_coo(self, dtype: DTypeArg = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
-        """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None
-        for arrays that were not requested."""
+        """The entries as arrays on the object's device, by index.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Vector's own if not given.
+        indices, values : bool, optional
+            Which arrays to make; the other is None.
+        sort : bool, optional
+            For compatibility: indices always ascend.
+
+        Returns
+        -------
+        tuple of arrays
+            (indices, values); indices are UINT64.
+
+        Examples
+        --------
+        >>> indices, values = Vector.from_coo([2, 0], [3, 5]).to_coo()
+        >>> indices.tolist(), values.tolist()
+        ([0, 2], [5, 3])
+        """
         if recording.threads and recording.recorder is not None:
             return recording.recorder.listing(self, dtype, indices=indices, values=values)
         u = self._in_users_order
@@ -471,12 +644,24 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
 
     @guarded
     def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
-        """An array of `size` values, fill_value where there is no entry; of a type that holds both.
+        """A one-dimensional array, on the object's device.
+
+        Parameters
+        ----------
+        fill_value : scalar, optional
+            Where there is no entry; needed unless the Vector is full.
+        dtype : optional
+            Of the array; if not given, one that holds both values and `fill_value`.
+
+        Returns
+        -------
+        array
+            Of `size` elements.
 
         Raises
         ------
         TypeError
-            If entries are missing and no fill_value is given.
+            Entries are missing and no `fill_value` is given.
         """
         check_options(opts)
         if recording.threads and recording.recorder is not None:
@@ -494,21 +679,57 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, object]:
-        """{index: value}, Python numbers."""
+        """The entries as a dictionary of Python numbers.
+
+        Returns
+        -------
+        dict
+            {index: value}.
+        """
         i, x = operations.compressed.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
     def reposition(self, offset: SupportsInt, *, size: SizeArg = None) -> VectorExpression:
-        """A Vector of `size` (self's if not given) with self's entries shifted by `offset`; entries that fall outside
-        are dropped."""
+        """The entries at positions shifted by an offset; those that fall outside are dropped.
+
+        Parameters
+        ----------
+        offset : int
+            Added to each index; may be negative.
+        size : int, optional
+            Of the result; this one if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of `size` positions and this dtype.
+
+        Raises
+        ------
+        InvalidValue
+            `size` is below 0.
+        """
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
         run = lambda mask: operations.vector_entries.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
     def resize(self, size: SupportsIndex) -> None:
-        """Change the size in place; entries beyond it are deleted."""
+        """Change the size in place; entries beyond it are deleted.
+
+        Parameters
+        ----------
+        size : int
+            At least 0.
+
+        Raises
+        ------
+        TypeError
+            `size` is no integer.
+        InvalidValue
+            `size` is below 0.
+        """
         self._adopt(operations.vector_entries.place_at(self._store, 0, check_size("size", size)))
 
     def build(
@@ -567,7 +788,29 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         name: str | None = None,
         **opts: object,
     ) -> Vector:
-        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        """A copy, whole or in part.
+
+        Parameters
+        ----------
+        dtype : optional
+            What values are cast to; this one if not given.
+        clear : bool, optional
+            Without entries.
+        mask : mask, optional
+            Such as `w.S` or `~w.V`: only the entries under it.
+        name : str, optional
+            Of the copy.
+
+        Returns
+        -------
+        Vector
+            On the same device.
+
+        Raises
+        ------
+        TypeError
+            `mask` is no mask.
+        """
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
@@ -590,7 +833,25 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
             self._adopt(empty_vector(store.device, store.size, store.dtype))
 
     def to(self, device: str | Device) -> Vector:
-        """A copy on another device; the object itself if it is already there."""
+        """A copy on another device; the object itself if it is already there.
+
+        Parameters
+        ----------
+        device : str
+            "cpu", "cuda" or "cuda:1".
+
+        Returns
+        -------
+        Vector
+            On that device.
+
+        Raises
+        ------
+        ValueError
+            An unknown device.
+        DeviceError
+            The device is not available.
+        """
         d, s = devices.get(device), self._store
         if d is s.device:
             return self
@@ -602,7 +863,27 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         )
 
     def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
-        """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
+        """Whether another Vector has the same size, the same positions and equal values.
+
+        Parameters
+        ----------
+        other : Vector
+            On the same device.
+        check_dtype : bool, optional
+            The dtypes must be the same too.
+
+        Returns
+        -------
+        bool
+            Not a Vector of comparisons: that is `v.ewise_mult(w, "eq")`.
+
+        Raises
+        ------
+        TypeError
+            `other` is no Vector.
+        DeviceError
+            `other` is on another device.
+        """
         check_options(opts)
         v = object_of(other, 1, "isequal")
         same_order = self._data.order is v._data.order
@@ -625,7 +906,29 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         check_dtype: bool = False,
         **opts: object,
     ) -> bool:
-        """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        """Whether another Vector has the same size, the same positions and nearly equal values.
+
+        Parameters
+        ----------
+        other : Vector
+            On the same device.
+        rel_tol, abs_tol : float, optional
+            abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) for all values.
+        check_dtype : bool, optional
+            The dtypes must be the same too.
+
+        Returns
+        -------
+        bool
+            True if all are close.
+
+        Raises
+        ------
+        TypeError
+            `other` is no Vector.
+        DeviceError
+            `other` is on another device.
+        """
         check_options(opts)
         from ..operations.ewise_matrix import all_close
 
@@ -656,25 +959,75 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return other._resolve()._beside(self, where, columns=True, restrict=where == "ewise_mult")
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> VectorExpression:
-        """The union: op where both have an entry, else the single entry. C API 2.1, 4.3.5. With a Matrix, self is
-        broadcast to every column.
+        """The union: op where both have an entry, else the single entry. GraphBLAS C API 2.1, section 4.3.5.
 
         Parameters
         ----------
-        op : optional
-            BinaryOp, Monoid or text.
+        other : Vector or Matrix
+            Of the same size; with a Matrix of that many rows, self is broadcast to every column.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; plus if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of this size (with a Matrix, a delayed Matrix); `.new()` or `w <<` computes it.
 
         Raises
         ------
         DimensionMismatch
+            The sizes differ.
         TypeError
+            `other` is neither a Vector nor a Matrix, or `op` no such operator.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> u, v = Vector.from_coo([0, 1], [3, 5]), Vector.from_coo([1], [7], size=2)
+        >>> u.ewise_add(v, "max").new().to_dict()
+        {0: 3, 1: 7}
         """
         return self._ewise(other, op, "ewise_add", True)
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> VectorExpression:
-        """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
+        """The intersection: op where both have an entry. GraphBLAS C API 2.1, section 4.3.4.
+
+        Parameters
+        ----------
+        other : Vector or Matrix
+            Of the same size; with a Matrix of that many rows, self is broadcast to every column.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; times if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of this size (with a Matrix, a delayed Matrix); `.new()` or `w <<` computes it.
+
+        Raises
+        ------
+        DimensionMismatch
+            The sizes differ.
+        TypeError
+            `other` is neither a Vector nor a Matrix, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> u, v = Vector.from_coo([0, 1], [3, 5]), Vector.from_coo([1], [7], size=2)
+        >>> u.ewise_mult(v).new().to_dict()
+        {1: 35}
+        """
         return self._ewise(other, op, "ewise_mult", False)
 
     def _ewise(self, other: OperandLike, op: OperatorLike, method: str, union: bool) -> VectorExpression:
@@ -690,7 +1043,35 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
     def ewise_union(
         self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
     ) -> VectorExpression:
-        """The union, with a default for the missing operand; the result type also holds the defaults."""
+        """The union: op everywhere, with a default for the operand that has no entry.
+
+        Parameters
+        ----------
+        other : Vector or Matrix
+            Of the same size; with a Matrix of that many rows, self is broadcast to every column.
+        op : BinaryOp, Monoid or str
+            Such as `binary.minus` or "minus".
+        left_default, right_default : scalar
+            Stand for missing entries of self and of `other`; the result type also holds them.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of this size (with a Matrix, a delayed Matrix); `.new()` or `w <<` computes it.
+
+        Raises
+        ------
+        DimensionMismatch
+            The sizes differ.
+        TypeError
+            `other` is neither a Vector nor a Matrix, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+        """
         if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
@@ -700,25 +1081,69 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return VectorExpression(self.size, "ewise_union", args, f, run, ends=True, along=movable(f, self, v))
 
     def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
-        """self times a Matrix, as a row. C API 2.1, 4.3.2.
+        """The product with a Matrix, as a row, over a semiring. GraphBLAS C API 2.1, section 4.3.2.
+
+        Parameters
+        ----------
+        other : Matrix
+            Of self.size rows.
+        op : semiring or str, optional
+            Such as `semiring.min_plus` or "min_plus"; plus_times if not given.
 
         Returns
         -------
         VectorExpression
-            A delayed Vector of other.ncols positions.
+            A delayed Vector of other.ncols positions; `.new()` or `w <<` computes it.
 
         Raises
         ------
         DimensionMismatch
-            Unless self.size equals other.nrows.
+            self.size differs from other.nrows.
         TypeError
+            `other` is no Matrix, or `op` no semiring.
+        ValueError
+            No operator has that name.
         KeyError
-            For op.
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
         """
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> ScalarExpression:
-        """The inner product of two vectors; empty if they have no common index. `v @ w` is the same."""
+        """The inner product with another Vector over a semiring. `v @ w` is the same with plus_times.
+
+        Parameters
+        ----------
+        other : Vector
+            Of the same size.
+        op : semiring or str, optional
+            Such as `semiring.min_plus` or "min_plus"; plus_times if not given.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar, empty if there is no common index; `.value` is its Python number.
+
+        Raises
+        ------
+        DimensionMismatch
+            The sizes differ.
+        TypeError
+            `other` is no Vector, or `op` no semiring.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0, 1], [3, 4])
+        >>> v.inner(v).value
+        25
+        """
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         multiply: Typed = as_row_operator(f.op.binaryop)[f.op.multiply_type(f.dtype)]
@@ -726,7 +1151,31 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return ScalarExpression("inner", (self, v), f, partial(_inner, self, v, multiply, add))
 
     def outer(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
-        """The Matrix op(self[i], other[j]) of self.size x other.size."""
+        """The outer product: op(self[i], other[j]) at (i, j).
+
+        Parameters
+        ----------
+        other : Vector
+            Of any size.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.plus` or "plus"; times if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of self.size x other.size.
+
+        Raises
+        ------
+        TypeError
+            `other` is no Vector, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+        """
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
         f = typed(op, "binary", self.dtype, v.dtype)
@@ -734,14 +1183,35 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> VectorExpression:
-        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its
-        thunk as `right`. C API 2.1, 4.3.8.
+        """op of every entry. GraphBLAS C API 2.1, section 4.3.8.
+
+        Parameters
+        ----------
+        op : UnaryOp, BinaryOp, IndexUnaryOp or str
+            Such as `unary.sqrt`, "sqrt", or "times" with a scalar.
+        right : scalar, optional
+            The second operand of a BinaryOp, or the thunk of an IndexUnaryOp.
+        left : scalar, optional
+            The first operand of a BinaryOp.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector with the same positions; `.new()` or `w <<` computes it.
 
         Raises
         ------
         TypeError
+            `op` is no such operator, or a BinaryOp without a scalar or with two.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtype.
+
+        Examples
+        --------
+        >>> Vector.from_coo([0, 2], [3, 5]).apply("times", right=2).new().to_dict()
+        {0: 6, 2: 10}
         """
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
@@ -755,17 +1225,28 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
     def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> VectorExpression:
-        """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
+        """The entries for which op(value, index, 0, thunk) is true. GraphBLAS C API 2.1, section 4.3.9.
+
+        Parameters
+        ----------
+        op : SelectOp, IndexUnaryOp, str, mask or Vector
+            Such as ">" or `w.S`; under a mask, its entries; a BOOL object stands for its values.
+        thunk : scalar, optional
+            What `op` compares with.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of this size and dtype; `.new()` or `w <<` computes it.
 
         Raises
         ------
         TypeError
+            `op` is no such operator or mask.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
-
-        Notes
-        -----
-        C API 2.1, 4.3.9.
+            `op` has no version for the dtype.
         """
         mask = select_mask(op, thunk, 1)
         if mask is not None:
@@ -779,14 +1260,28 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
     def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's reduction of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the
-        identity if `allow_empty` is false. op may be an aggregator too, such as `agg.mean` or text.
+        """The reduction of all entries. GraphBLAS C API 2.1, section 4.3.10.
+
+        Parameters
+        ----------
+        op : Monoid, Aggregator or str, optional
+            Such as `monoid.max`, "max" or `agg.mean`; plus if not given.
+        allow_empty : bool, optional
+            Without entries the result is an empty Scalar if true, the monoid's identity if false.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
 
         Raises
         ------
         TypeError
-            op has no monoid.
+            `op` is no monoid and no aggregator.
+        ValueError
+            No operator has that name.
         KeyError
+            `op` has no version for the dtype.
         """
         aggregator = aggregators.find(op)
         if aggregator is not None:
@@ -796,7 +1291,20 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
-        """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
+        """The Matrix with this Vector on a diagonal.
+
+        Parameters
+        ----------
+        k : int, optional
+            Which one: 0 the main diagonal, above it if positive, below if negative.
+        name : str, optional
+            Of the Matrix.
+
+        Returns
+        -------
+        Matrix
+            Of size + abs(k) rows and columns.
+        """
         return kinds[2]._from_store(operations.assign_extract.from_diagonal(self._store, int(k)), name)
 
     def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:

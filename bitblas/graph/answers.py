@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import extras
+from .. import extras, foreign_names
 from ..core.convert import exact_sum
 from ..core.hooks import late
 from ..display import html
@@ -83,6 +83,14 @@ class Values(Mapping[Hashable, Any]):
         index = self.entries[0]
         at = int(index.searchsorted(index.dtype.type(number)))  # a different type would convert the whole index
         return at if at < len(index) and index[at] == number else None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            known = [one for one in dir(type(self)) if not one.startswith("_")]
+            hint = lambda: foreign_names.hint(name, foreign_names.VALUES, known)
+            text = f"'Values' object has no attribute {name!r}"
+            raise foreign_names.MissingAttribute(text, name, str if name.startswith("_") else hint)
 
     def __iter__(self) -> Iterator[Hashable]:
         return map(self.graph._name, self.entries[0].tolist())

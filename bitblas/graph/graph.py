@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
 
@@ -26,6 +27,7 @@ else:
     Methods = object
 
 
+Options = ParamSpec("Options")
 CHECKED_ENTRIES = 1 << 16  # most entries for which `repr` checks whether the graph is directed
 
 
@@ -38,6 +40,28 @@ def _options() -> list[str]:
     """The options of `bitblas.io.from_table` other than its columns."""
     parameters = inspect.signature(_io().from_table).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+
+def _of_all_vertices(
+    method: Callable[Concatenate[Graph, Options], Values],
+) -> Callable[Concatenate[Graph, Options], Values]:
+    """A method that takes no vertex: a TypeError says how its answer is read."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def answer(graph: Graph, *args: Options.args, **options: Options.kwargs) -> Values:
+        if args:
+            one: Any = args[0]
+            several = type(one) in (list, set, tuple) and one not in graph
+            at = "" if one is None else "[name] for name in .." if several else f"[{one!r}]"
+            raise TypeError(
+                f"{name}: expected no vertex, because the answer has every vertex, got {one!r}. Hint: g.{name}(){at}"
+            )
+        by_name = {"weight": f"{name}(weighted=True)", "nbunch": f"{name}()[name]"}
+        validation.check_options(name, options, ["weighted"], by_name)
+        return method(graph, *args, **options)
+
+    return answer
 
 
 class Graph(Methods, metaclass=methods.Named):
@@ -223,7 +247,24 @@ class Graph(Methods, metaclass=methods.Named):
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From an igraph.Graph, with the vertex attribute `name` as names. Otherwise as `from_networkx`."""
+        """From an igraph.Graph, with the vertex attribute `name` as names.
+
+        Parameters
+        ----------
+        G : igraph.Graph
+            Directed or not.
+        weight : str, optional
+            The edge attribute of the weights; None: all edges are True.
+        attributes : optional
+            Numeric edge attributes.
+        options
+            Those of `bitblas.io.from_igraph`, but parallel edges raise unless dup_op="min" .. combines them.
+
+        Returns
+        -------
+        Graph
+            With the vertices and edges of G.
+        """
         options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
@@ -367,6 +408,7 @@ class Graph(Methods, metaclass=methods.Named):
         n = len(self)
         return (1 if self.directed else 2) * self.number_of_edges() / (n * (n - 1)) if n > 1 else 0.0
 
+    @_of_all_vertices
     def degree(self, *, weighted: bool = False) -> Values:
         """The degree of each vertex, in and out; a self loop counts twice.
 
@@ -383,6 +425,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         return edges.degrees(self, out=True, into=True, weighted=weighted)
 
+    @_of_all_vertices
     def in_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that end at each vertex; undirected: as `degree`.
 
@@ -393,6 +436,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         return edges.degrees(self, out=not self.directed, into=True, weighted=weighted)
 
+    @_of_all_vertices
     def out_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that begin at each vertex; undirected: as `degree`.
 
@@ -635,6 +679,14 @@ class Graph(Methods, metaclass=methods.Named):
     def __iter__(self) -> Iterator[Hashable]:
         """The names of the vertices, or their numbers."""
         return iter(self.vertices)
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Refuse NetworkX's g[u] and g[u][v], with the methods that answer."""
+        u, v = map(repr, key) if isinstance(key, tuple) and len(key) == 2 and key not in self else (repr(key), "v")
+        raise TypeError(
+            f"Graph: expected a method in place of an index, got g[{key!r}]. Hint: g.neighbors({u}), "
+            f"g.has_edge({u}, {v}), or for the weight g.matrix.get(g.vertex({u}), g.vertex({v}))"
+        )
 
     def __contains__(self, label: Hashable) -> bool:
         if self.labels is not None:

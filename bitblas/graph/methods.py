@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -73,7 +73,7 @@ def of_class(name: str) -> Method:
         try:
             bound = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
-            raise TypeError(f"{name}: {error}{_option_hint(options, signature)}") from None
+            raise TypeError(f"{name}: {error}{_option_hint(args, options, signature)}") from None
         if facts.graph == "acyclic" and not graph.directed and graph.matrix.nvals:
             raise InvalidValue(
                 f"{name}: expected a directed graph, got an undirected one, in which every edge is a cycle. Hint: pass "
@@ -256,12 +256,15 @@ def _unreachable_text(graph: Graph, values: Arguments) -> str:
     return f"{other}cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
-def _option_hint(options: Iterable[str], signature: inspect.Signature) -> str:
-    """A suggestion after a call with an unknown option."""
-    known = list(signature.parameters)[1:]
+def _option_hint(args: Sequence[Any], options: Iterable[str], signature: inspect.Signature) -> str:
+    """A suggestion after a call with an unknown option, or with too many arguments without names."""
+    known = [name for name in signature.parameters if name not in ("A", "gb")]
     wrong = next((name for name in options if name not in known), None)
     if wrong is None:
-        return ""
+        named = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY and p.name in known]
+        return f"; pass these by name: {', '.join(named)}" if args and named else ""
+    if wrong == "weight" and "weighted" in known:
+        return "; weighted=True takes the weights, and g.by(name) is the graph with another attribute as weight"
     near = difflib.get_close_matches(wrong, known, 1)
     return f"; did you mean {near[0]!r}?" if near else f"; the options are {', '.join(known)}"
 

@@ -29,6 +29,13 @@ def columns_of(edges: Iterable[Sequence[Any]]) -> dict[str, Any]:
     lengths."""
     if is_table(edges) or hasattr(edges, "nvals"):
         raise TypeError(f"edges: expected pairs, or triples with a weight, got {described(edges)}")
+    if hasattr(edges, "__array__") and hasattr(edges, "shape"):  # a tensor, whose elements are no numbers
+        edges = np.asarray(edges)
+        if edges.ndim == 2 and edges.shape[0] == 2 and edges.shape[1] > 3:
+            raise InvalidValue(
+                f"edges: expected an array with a row for each edge, got {edges.shape[0]} x {edges.shape[1]}. Hint: "
+                "pass edges.T"
+            )
     try:
         rows = list(edges)
     except TypeError:
@@ -69,6 +76,11 @@ def number_names(table: dict[str, Any]) -> tuple[Hashable, ...] | None:
     if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.number | np.bool_):
         return None
     ends = list(chain.from_iterable(zip(table["source"], table["target"])))
+    if hasattr(ends[0], "__dlpack__"):
+        raise InvalidValue(
+            f"edges: expected names or numbers of vertices, got {ends[0]!r} in row 0. Hint: pass one array of shape "
+            "(edges, 2), or convert each by .item()"
+        )
     lacking = next((place for place, end in enumerate(ends) if is_missing(end)), None)
     if lacking is not None:
         raise InvalidValue(

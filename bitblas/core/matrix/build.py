@@ -168,26 +168,47 @@ class MatrixBuild(StoredMatrix):
 
         Parameters
         ----------
-        rows, columns
-            integers.
-        values : optional
+        rows, columns : list or array of int
+            Of the same length.
+        values : list, array or scalar, optional
             As many, or one scalar for all entries, which is then stored once (duplicates are merged).
-        nrows, ncols : optional
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        nrows, ncols : int, optional
             One more than the largest index if not given.
-        dup_op : optional
+        dup_op : BinaryOp, Monoid or str, optional
             Combines the values of duplicates, in their order.
-        symmetric : optional
+        name : str, optional
+            Shown when the Matrix is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        format, tile, packed : optional
+            How it is stored; chosen for the graph if not given.
+        symmetric : bool, optional
             For each (i, j) there is a (j, i), whatever the values: this is checked in one pass.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
 
         Raises
         ------
         ValueError
-            Duplicates without dup_op; lengths; float indices.
+            Duplicates without `dup_op`; different lengths; float indices; an unknown `device`.
         InvalidValue
-            symmetric.
+            Not symmetric, with `symmetric=True`.
         IndexOutOfBound
+            An index is negative, or beyond nrows or ncols.
         DeviceError
+            The device is not available.
         OutOfMemory
+            It does not fit.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0, 1], [1, 0], [3.5, 5]).to_dicts()
+        {0: {1: 3.5}, 1: {0: 5.0}}
         """
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
@@ -261,7 +282,35 @@ class MatrixBuild(StoredMatrix):
         device: DeviceArg = None,
         **opts: object,
     ) -> Self:
-        """A Matrix with the same value at every position."""
+        """A Matrix with the same value at every position.
+
+        Parameters
+        ----------
+        value : scalar
+            Of every entry.
+        nrows, ncols : int
+            The shape.
+        dtype : optional
+            Of the Matrix; that of the value if not given.
+        name : str, optional
+            Shown when the Matrix is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+
+        Returns
+        -------
+        Matrix
+            Full, of nrows x ncols.
+
+        Raises
+        ------
+        TypeError
+            `value` is no scalar, or a size no integer.
+        InvalidValue
+            A size is below 0.
+        DeviceError
+            The device is not available.
+        """
         check_options(opts)
         one, kind = one_value(value, dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
@@ -284,7 +333,44 @@ class MatrixBuild(StoredMatrix):
         symmetric: bool = False,
         **opts: object,
     ) -> Self:
-        """A Matrix with an entry for each element of a two-dimensional array that differs from `missing_value`."""
+        """A Matrix of the elements of a two-dimensional array.
+
+        Parameters
+        ----------
+        values : array
+            Of nrows x ncols; anything that NumPy or the device reads.
+        missing_value : scalar, optional
+            Elements equal to it become no entry; every element is an entry if not given.
+        dtype : optional
+            Of the Matrix; that of the array if not given.
+        name : str, optional
+            Shown when the Matrix is printed.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        format, tile, packed : optional
+            How it is stored; chosen for the graph if not given.
+        symmetric : bool, optional
+            For each (i, j) there is a (j, i), whatever the values: this is checked.
+
+        Returns
+        -------
+        Matrix
+            Of the array's shape.
+
+        Raises
+        ------
+        ValueError
+            Not two-dimensional; an unknown `device`.
+        InvalidValue
+            Not symmetric, with `symmetric=True`.
+        DeviceError
+            The device is not available.
+
+        Examples
+        --------
+        >>> Matrix.from_dense([[0, 5], [3, 0]], missing_value=0).to_dicts()
+        {0: {1: 5}, 1: {0: 3}}
+        """
         check_options(opts)
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
@@ -358,7 +444,46 @@ class MatrixBuild(StoredMatrix):
         device: DeviceArg = None,
         **more: Any,
     ) -> Self:
-        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
+        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order.
+
+        Parameters
+        ----------
+        indptr : array of int
+            Of nrows + 1 positions in `col_indices`, ascending from 0.
+        col_indices : array of int
+            The column of each entry.
+        values : list, array or scalar, optional
+            As many, or one scalar for all entries.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        nrows : int, optional
+            As `indptr` says; another number is an error.
+        ncols : int, optional
+            One more than the largest index if not given.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        more : optional
+            dup_op, name, format, tile, packed and symmetric of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
+
+        Raises
+        ------
+        InvalidValue
+            Pointers or sizes that do not fit.
+        ValueError
+            Duplicates without `dup_op`; different lengths; float indices.
+        IndexOutOfBound
+            An index is negative or beyond ncols.
+
+        Examples
+        --------
+        >>> Matrix.from_csr([0, 1, 2], [1, 0], [5, 3]).to_dicts()
+        {0: {1: 5}, 1: {0: 3}}
+        """
         return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
 
     @classmethod
@@ -374,7 +499,41 @@ class MatrixBuild(StoredMatrix):
         device: DeviceArg = None,
         **more: Any,
     ) -> Self:
-        """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
+        """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]], in any order.
+
+        Parameters
+        ----------
+        indptr : array of int
+            Of ncols + 1 positions in `row_indices`, ascending from 0.
+        row_indices : array of int
+            The row of each entry.
+        values : list, array or scalar, optional
+            As many, or one scalar for all entries.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        nrows : int, optional
+            One more than the largest index if not given.
+        ncols : int, optional
+            As `indptr` says; another number is an error.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        more : optional
+            dup_op, name, format, tile, packed and symmetric of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
+
+        Raises
+        ------
+        InvalidValue
+            Pointers or sizes that do not fit.
+        ValueError
+            Duplicates without `dup_op`; different lengths; float indices.
+        IndexOutOfBound
+            An index is negative or beyond nrows.
+        """
         return cls._from_compressed(None, indptr, row_indices, values, dtype, ncols, nrows, True, device, more)
 
     @classmethod
@@ -391,7 +550,41 @@ class MatrixBuild(StoredMatrix):
         device: DeviceArg = None,
         **more: Any,
     ) -> Self:
-        """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
+        """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]].
+
+        Parameters
+        ----------
+        compressed_rows : array of int
+            The rows that have entries.
+        indptr : array of int
+            As many positions in `col_indices` and one more, ascending from 0.
+        col_indices : array of int
+            The column of each entry.
+        values : list, array or scalar, optional
+            As many, or one scalar for all entries.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        nrows, ncols : int, optional
+            One more than the largest index if not given.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        more : optional
+            dup_op, name, format, tile, packed and symmetric of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
+
+        Raises
+        ------
+        InvalidValue
+            Pointers or sizes that do not fit.
+        ValueError
+            Duplicates without `dup_op`; different lengths; float indices.
+        IndexOutOfBound
+            An index is negative or beyond the size.
+        """
         args = compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, False, device, more
         return cls._from_compressed(*args)
 
@@ -409,7 +602,41 @@ class MatrixBuild(StoredMatrix):
         device: DeviceArg = None,
         **more: Any,
     ) -> Self:
-        """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
+        """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]].
+
+        Parameters
+        ----------
+        compressed_cols : array of int
+            The columns that have entries.
+        indptr : array of int
+            As many positions in `row_indices` and one more, ascending from 0.
+        row_indices : array of int
+            The row of each entry.
+        values : list, array or scalar, optional
+            As many, or one scalar for all entries.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        nrows, ncols : int, optional
+            One more than the largest index if not given.
+        device : str, optional
+            "cpu", "cuda" or "cuda:1"; the default device if not given.
+        more : optional
+            dup_op, name, format, tile, packed and symmetric of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
+
+        Raises
+        ------
+        InvalidValue
+            Pointers or sizes that do not fit.
+        ValueError
+            Duplicates without `dup_op`; different lengths; float indices.
+        IndexOutOfBound
+            An index is negative or beyond the size.
+        """
         args = compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, True, device, more
         return cls._from_compressed(*args)
 
@@ -417,20 +644,36 @@ class MatrixBuild(StoredMatrix):
     def from_edgelist(
         cls, edgelist: Any, values: ValuesLike | None = None, dtype: DTypeArg = None, **more: Any
     ) -> Self:
-        """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
-        with two or three columns (pandas, polars).
+        """A Matrix of edges in one object.
 
         Parameters
         ----------
-        values : optional
+        edgelist : list, array or data frame
+            (row, column) or (row, column, value) tuples; an array of shape (nvals, 2); two or three columns of
+            pandas or polars.
+        values : list, array or scalar, optional
             As in `from_coo`, if the edges have none.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        more : optional
+            nrows, ncols, dup_op, device and the others of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
 
         Raises
         ------
         ValueError
-            For another shape.
+            Another shape; and those of `from_coo`.
         TypeError
-            For two sources of values.
+            Two sources of values.
+
+        Examples
+        --------
+        >>> Matrix.from_edgelist([(0, 1, 5), (1, 0, 3)]).to_dicts()
+        {0: {1: 5}, 1: {0: 3}}
         """
         if hasattr(edgelist, "columns"):
             parts = [edgelist[name] for name in edgelist.columns]
@@ -457,6 +700,20 @@ class MatrixBuild(StoredMatrix):
         """A full multivector (format "bitmap") in the memory of a two-dimensional array of numbers of any library
         (`__dlpack__`), such as a tensor of features, on its device: nothing is copied. The memory is shared: do not
         write to the array while the Matrix is used.
+
+        Parameters
+        ----------
+        x : array or tensor
+            Of two dimensions, contiguous and writable; BOOL is stored as bits and cannot be shared.
+        name : str, optional
+            Shown when the Matrix is printed.
+        device : str, optional
+            That of the array if not given; another one is an error.
+
+        Returns
+        -------
+        Matrix
+            Full.
 
         Raises
         ------
@@ -494,7 +751,27 @@ class MatrixBuild(StoredMatrix):
 
     @classmethod
     def from_torch(cls, tensor: Any, **more: Any) -> Matrix:
-        """A Matrix from a sparse tensor of PyTorch (COO, CSR or CSC), on its device: `bitblas.torch.from_torch`."""
+        """A Matrix from a sparse tensor of PyTorch, on its device: `bitblas.torch.from_torch`.
+
+        Parameters
+        ----------
+        tensor : torch.Tensor
+            Of the layout COO, CSR or CSC.
+        more : optional
+            The options of `bitblas.torch.from_torch`.
+
+        Returns
+        -------
+        Matrix
+            Of the tensor's shape.
+
+        Raises
+        ------
+        TypeError
+            No tensor.
+        InvalidValue
+            A dense or block layout: `Matrix.from_dense` takes dense tensors.
+        """
         return late["torch"]().from_torch(tensor, **more)
 
     @classmethod
@@ -508,13 +785,37 @@ class MatrixBuild(StoredMatrix):
         ncols: SizeArg = None,
         **more: Any,
     ) -> Self:
-        """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
-        order="columnwise" from {column: {row: value}}.
+        """A Matrix from dictionaries.
+
+        Parameters
+        ----------
+        nested_dicts : dict or list
+            {row: {column: value}}, or one {column: value} for each row.
+        dtype : optional
+            Of the Matrix; that of the values if not given.
+        order : str, optional
+            "rowwise", or "columnwise" for {column: {row: value}}.
+        nrows, ncols : int, optional
+            One more than the largest index if not given.
+        more : optional
+            device, name, format, tile, packed and symmetric of `from_coo`.
+
+        Returns
+        -------
+        Matrix
+            Of nrows x ncols.
 
         Raises
         ------
         ValueError
-            For `order`.
+            Another `order`.
+        IndexOutOfBound
+            An index is negative or beyond the size.
+
+        Examples
+        --------
+        >>> Matrix.from_dicts({0: {1: 5}, 1: {0: 3}}).nvals
+        2
         """
         columns = is_columnwise(order)
         keyed = isinstance(nested_dicts, Mapping)

@@ -131,7 +131,25 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         return TransposedMatrix(self)
 
     def to(self, device: str | Device) -> Matrix:
-        """A copy on another device; the object itself if it is already there."""
+        """A copy on another device; the object itself if it is already there.
+
+        Parameters
+        ----------
+        device : str
+            "cpu", "cuda" or "cuda:1".
+
+        Returns
+        -------
+        Matrix
+            On that device.
+
+        Raises
+        ------
+        ValueError
+            An unknown device.
+        DeviceError
+            The device is not available.
+        """
         d = devices.get(device)
         if d is self.device:
             return self
@@ -155,7 +173,20 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
     # ---- size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5 ----
 
     def resize(self, nrows: SupportsIndex, ncols: SupportsIndex) -> None:
-        """Change the shape in place; entries beyond it are deleted."""
+        """Change the shape in place; entries beyond it are deleted.
+
+        Parameters
+        ----------
+        nrows, ncols : int
+            At least 0.
+
+        Raises
+        ------
+        TypeError
+            A size is no integer.
+        InvalidValue
+            A size is below 0.
+        """
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
 
@@ -350,12 +381,22 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:
-        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`.
+        """A picture of the positions of the entries: `bitblas.plots.spy`.
+
+        Parameters
+        ----------
+        options : optional
+            Those of `bitblas.plots.spy`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Which a notebook shows.
 
         Raises
         ------
         ImportError
-            Without matplotlib.
+            matplotlib is not installed.
         """
         return late["plots"]().spy(self, **options)
 

@@ -125,24 +125,75 @@ class MatrixElementwise(Operand):
         return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> MatrixExpression:
-        """The union: op where both have an entry, else the single entry. A Vector is broadcast to every row.
+        """The union: op where both have an entry, else the single entry. GraphBLAS C API 2.1, section 4.3.5.
 
         Parameters
         ----------
-        op : optional
-            BinaryOp, Monoid or text.
+        other : Matrix or Vector
+            Of the same shape; a Vector of ncols is broadcast to every row.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; plus if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of this shape; `.new()` or `C <<` computes it.
 
         Raises
         ------
         DimensionMismatch
+            The shapes differ.
         TypeError
+            `other` is neither a Matrix nor a Vector, or `op` no such operator.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> A, B = Matrix.from_coo([0, 0], [0, 1], [3, 5]), Matrix.from_coo([0], [1], [7], nrows=1, ncols=2)
+        >>> A.ewise_add(B, "max").new().to_dicts()
+        {0: {0: 3, 1: 7}}
         """
         return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", operations.ewise_matrix.UNION)
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
-        """The intersection: op where both have an entry. Errors as in `ewise_add`."""
+        """The intersection: op where both have an entry. GraphBLAS C API 2.1, section 4.3.4.
+
+        Parameters
+        ----------
+        other : Matrix or Vector
+            Of the same shape; a Vector of ncols is broadcast to every row.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.max` or "max"; times if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of this shape; `.new()` or `C <<` computes it.
+
+        Raises
+        ------
+        DimensionMismatch
+            The shapes differ.
+        TypeError
+            `other` is neither a Matrix nor a Vector, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> A, B = Matrix.from_coo([0, 0], [0, 1], [3, 5]), Matrix.from_coo([0], [1], [7], nrows=1, ncols=2)
+        >>> A.ewise_mult(B).new().to_dicts()
+        {0: {1: 35}}
+        """
         B = self._partner(other, "ewise_mult", restrict=True)
         return self._ewise(B, op, "ewise_mult", operations.ewise_matrix.BOTH)
 
@@ -159,7 +210,35 @@ class MatrixElementwise(Operand):
     def ewise_union(
         self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
     ) -> MatrixExpression:
-        """The union, with a default for the missing operand; the result type also holds the defaults."""
+        """The union: op everywhere, with a default for the operand that has no entry.
+
+        Parameters
+        ----------
+        other : Matrix or Vector
+            Of the same shape; a Vector of ncols is broadcast to every row.
+        op : BinaryOp, Monoid or str
+            Such as `binary.minus` or "minus".
+        left_default, right_default : scalar
+            Stand for missing entries of self and of `other`; the result type also holds them.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of this shape; `.new()` or `C <<` computes it.
+
+        Raises
+        ------
+        DimensionMismatch
+            The shapes differ.
+        TypeError
+            `other` is neither a Matrix nor a Vector, or `op` no such operator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+        """
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
         at = lambda A, order: operations.ewise_matrix.cast(A._at(order), f.dtype)
@@ -169,14 +248,35 @@ class MatrixElementwise(Operand):
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> MatrixExpression:
-        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its
-        thunk as `right`.
+        """op of every entry. GraphBLAS C API 2.1, section 4.3.8.
+
+        Parameters
+        ----------
+        op : UnaryOp, BinaryOp, IndexUnaryOp or str
+            Such as `unary.sqrt`, "sqrt", or "times" with a scalar.
+        right : scalar, optional
+            The second operand of a BinaryOp, or the thunk of an IndexUnaryOp.
+        left : scalar, optional
+            The first operand of a BinaryOp.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix with the same positions; `.new()` or `C <<` computes it.
 
         Raises
         ------
         TypeError
+            `op` is no such operator, or a BinaryOp without a scalar or with two.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtype.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0], [1], [5]).apply("times", right=2).new().to_dicts()
+        {0: {1: 10}}
         """
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         along, (nrows, ncols) = (self,), self.shape
@@ -192,13 +292,33 @@ class MatrixElementwise(Operand):
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
     def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> MatrixExpression:
-        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
+        """The entries for which op(value, row, column, thunk) is true. GraphBLAS C API 2.1, section 4.3.9.
+
+        Parameters
+        ----------
+        op : SelectOp, IndexUnaryOp, str, mask, Matrix or Vector
+            Such as ">", "tril" or `B.S`; under a mask, its entries; a BOOL object stands for its values.
+        thunk : scalar, optional
+            What `op` compares with.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of this shape and dtype; `.new()` or `C <<` computes it.
 
         Raises
         ------
         TypeError
+            `op` is no such operator or mask.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtype.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0, 0], [0, 1], [3, 5]).select(">", 4).new().to_dicts()
+        {0: {1: 5}}
         """
         mask = select_mask(op, thunk, 2)
         if mask is not None:
@@ -277,15 +397,38 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     # ---- products: sections 4.3.1 to 4.3.3, 4.3.12 ----
 
     def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
-        """The matrix product, of self.nrows x other.ncols.
+        """The matrix product over a semiring. GraphBLAS C API 2.1, section 4.3.1.
+
+        Parameters
+        ----------
+        other : Matrix
+            Of self.ncols rows.
+        op : semiring or str, optional
+            Such as `semiring.min_plus` or "min_plus"; plus_times if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of self.nrows x other.ncols; `.new()` or `C <<` computes it.
 
         Raises
         ------
         DimensionMismatch
-            Unless self.ncols equals other.nrows.
+            self.ncols differs from other.nrows.
         TypeError
+            `other` is no Matrix, or `op` no semiring.
+        ValueError
+            No operator has that name.
         KeyError
-            For op.
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [3, 5])
+        >>> A.mxm(A).new().to_dicts()
+        {0: {0: 15}, 1: {1: 15}}
         """
         B = other if isinstance(other, type(self)) else object_of(other, 2, "mxm")
         (nrows, inner), (of_b, ncols) = self.shape, B.shape
@@ -299,22 +442,66 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return MatrixExpression(nrows, ncols, "mxm", args, f, run, None, True, along)
 
     def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
-        """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
-
-    def kronecker(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
-        """op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
+        """The product with a Vector, as a column, over a semiring. GraphBLAS C API 2.1, section 4.3.3.
 
         Parameters
         ----------
-        op : optional
-            BinaryOp, Monoid or text.
+        other : Vector
+            Of self.ncols positions.
+        op : semiring or str, optional
+            Such as `semiring.min_plus` or "min_plus"; plus_times if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of self.nrows positions; `.new()` or `w <<` computes it.
+
+        Raises
+        ------
+        DimensionMismatch
+            self.ncols differs from other.size.
+        TypeError
+            `other` is no Vector, or `op` no semiring.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
+
+        Examples
+        --------
+        >>> A, v = Matrix.from_coo([0, 1], [1, 0], [3, 5]), Vector.from_coo([0, 1], [10, 20])
+        >>> A.mxv(v).new().to_dict(), A.mxv(v, "min_plus").new().to_dict()
+        ({0: 60, 1: 50}, {0: 23, 1: 15})
+        """
+        return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
+
+    def kronecker(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
+        """The Kronecker product: op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
+
+        Parameters
+        ----------
+        other : Matrix
+            Of any shape.
+        op : BinaryOp, Monoid or str, optional
+            Such as `binary.plus` or "plus"; times if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of self.nrows * other.nrows x self.ncols * other.ncols.
 
         Raises
         ------
         TypeError
+            `other` is no Matrix, or `op` no such operator.
+        ValueError
+            No operator has that name.
         KeyError
-            op has no version for the type.
+            `op` has no version for the dtypes.
+        DeviceError
+            The operands are on different devices.
         """
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
@@ -323,17 +510,30 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
 
     def power(self, n: Any, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
-        """self to the power n by repeated squaring, of self's dtype; n = 0: the multiplier's identity on the diagonal.
+        """self to the power n, by repeated squaring.
+
+        Parameters
+        ----------
+        n : int
+            At least 0; for 0 the multiplier's identity on the diagonal.
+        op : semiring or str, optional
+            Such as `semiring.min_plus` or "min_plus"; plus_times if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of this shape and dtype.
 
         Raises
         ------
         DimensionMismatch
-            Unless self is square.
+            self is not square.
         ValueError
-            For negative n, or for n = 0 if the multiplier has no monoid.
+            A negative n, or 0 if the multiplier has no monoid; no operator has that name.
         TypeError
+            `n` is no integer, or `op` no semiring.
         KeyError
-            For op.
+            `op` has no version for the dtype.
         """
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: expected a square matrix, got {self.shape}")
@@ -396,12 +596,26 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return iter(zip(host(i), host(j)))
 
     def get(self, row: IndexLike, col: IndexLike, default: Any = None) -> Any:
-        """A[row, col] as a Python scalar, or `default` if there is no entry.
+        """The entry A[row, col] as a Python scalar.
+
+        Parameters
+        ----------
+        row, col : int
+            Single indices; negative ones count from the end.
+        default : optional
+            The answer if there is no entry; None if not given.
+
+        Returns
+        -------
+        scalar
+            The value, or `default`.
 
         Raises
         ------
         IndexError
-            Out of range.
+            An index is out of range.
+        ValueError
+            Several indices; `A[rows, cols]` reads them.
         """
         rows, cols = parse(self, (row, col))
         if rows.size is not None or cols.size is not None:
@@ -412,12 +626,56 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     # ---- reductions: section 4.3.10 ----
 
     def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> VectorExpression:
-        """The monoid's reduction of each row that has entries: a vector of nrows. op may be an aggregator, such as
-        `agg.mean`."""
+        """The reduction of each row that has entries. GraphBLAS C API 2.1, section 4.3.10.
+
+        Parameters
+        ----------
+        op : Monoid, Aggregator or str, optional
+            Such as `monoid.max`, "max" or `agg.mean`; plus if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of nrows positions, without an entry for an empty row.
+
+        Raises
+        ------
+        TypeError
+            `op` is no monoid and no aggregator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtype.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0, 0, 1], [0, 1, 0], [3, 5, 7]).reduce_rowwise("max").new().to_dict()
+        {0: 5, 1: 7}
+        """
         return self._reduce_lines(op, "reduce_rowwise", self.nrows, self._transposed)
 
     def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> VectorExpression:
-        """The monoid's reduction of each column that has entries: a vector of ncols. op may be an aggregator."""
+        """The reduction of each column that has entries. GraphBLAS C API 2.1, section 4.3.10.
+
+        Parameters
+        ----------
+        op : Monoid, Aggregator or str, optional
+            Such as `monoid.max`, "max" or `agg.mean`; plus if not given.
+
+        Returns
+        -------
+        VectorExpression
+            A delayed Vector of ncols positions, without an entry for an empty column.
+
+        Raises
+        ------
+        TypeError
+            `op` is no monoid and no aggregator.
+        ValueError
+            No operator has that name.
+        KeyError
+            `op` has no version for the dtype.
+        """
         return self._reduce_lines(op, "reduce_columnwise", self.ncols, not self._transposed)
 
     def _reduce_lines(self, op: OperatorLike, method: str, size: int, transpose: bool) -> VectorExpression:
@@ -431,14 +689,33 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return VectorExpression(size, method, along, f, run, None, False, True, along)
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's reduction of all entries. Without entries: an empty Scalar, or the identity if
-        `allow_empty` is false. op may be an aggregator too.
+        """The reduction of all entries. GraphBLAS C API 2.1, section 4.3.10.
+
+        Parameters
+        ----------
+        op : Monoid, Aggregator or str, optional
+            Such as `monoid.max`, "max" or `agg.mean`; plus if not given.
+        allow_empty : bool, optional
+            Without entries the result is an empty Scalar if true, the monoid's identity if false.
+
+        Returns
+        -------
+        ScalarExpression
+            A delayed Scalar; `.new()` computes it, `.value` is its Python number.
 
         Raises
         ------
         TypeError
-            op has no monoid.
+            `op` is no monoid and no aggregator.
+        ValueError
+            No operator has that name.
         KeyError
+            `op` has no version for the dtype.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0, 0], [0, 1], [3, 5]).reduce_scalar().value
+        8
         """
         aggregator = aggregators.find(op)
         if aggregator is not None:
@@ -452,8 +729,25 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def reposition(
         self, row_offset: SupportsInt, column_offset: SupportsInt, *, nrows: SizeArg = None, ncols: SizeArg = None
     ) -> MatrixExpression:
-        """A Matrix of nrows x ncols (self's if not given) with self's entries shifted by the offsets; entries that fall
-        outside are dropped."""
+        """The entries at positions shifted by offsets; those that fall outside are dropped.
+
+        Parameters
+        ----------
+        row_offset, column_offset : int
+            Added to each row and column; may be negative.
+        nrows, ncols : int, optional
+            The shape of the result; this one if not given.
+
+        Returns
+        -------
+        MatrixExpression
+            A delayed Matrix of nrows x ncols and this dtype.
+
+        Raises
+        ------
+        InvalidValue
+            A size is below 0.
+        """
         shape = self.nrows if nrows is None else int(nrows), self.ncols if ncols is None else int(ncols)
         nrows, ncols = check_size("nrows", shape[0]), check_size("ncols", shape[1])
         by = int(row_offset), int(column_offset)
@@ -461,7 +755,22 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
 
     def diag(self, k: int = 0, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Vector:
-        """Diagonal k as a Vector."""
+        """The diagonal as a Vector.
+
+        Parameters
+        ----------
+        k : int, optional
+            Which one: 0 the main diagonal, above it if positive, below if negative.
+        dtype : optional
+            Of the Vector; this one if not given.
+        name : str, optional
+            Of the Vector.
+
+        Returns
+        -------
+        Vector
+            With an entry for each entry of the diagonal.
+        """
         check_options(opts)
         u = operations.assign_extract.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
@@ -476,7 +785,29 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         name: str | None = None,
         **opts: object,
     ) -> Matrix:
-        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        """A copy, whole or in part.
+
+        Parameters
+        ----------
+        dtype : optional
+            What values are cast to; this one if not given.
+        clear : bool, optional
+            Without entries.
+        mask : mask, optional
+            Such as `B.S` or `~B.V`: only the entries under it.
+        name : str, optional
+            Of the copy.
+
+        Returns
+        -------
+        Matrix
+            On the same device.
+
+        Raises
+        ------
+        TypeError
+            `mask` is no mask.
+        """
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         make, layout = type(self._matrix), self._matrix._layout
@@ -492,7 +823,27 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
             return make._from_store(operations.ewise_matrix.cast(self._stored, kind).tagged(self._order), name, layout)
 
     def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
-        """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
+        """Whether another Matrix has the same shape, the same positions and equal values.
+
+        Parameters
+        ----------
+        other : Matrix
+            On the same device.
+        check_dtype : bool, optional
+            The dtypes must be the same too.
+
+        Returns
+        -------
+        bool
+            Not a Matrix of comparisons: that is `A.ewise_mult(B, "eq")`.
+
+        Raises
+        ------
+        TypeError
+            `other` is no Matrix.
+        DeviceError
+            `other` is on another device.
+        """
         check_options(opts)
         B = object_of(other, 2, "isequal")
         same_device("isequal", self, B)
@@ -517,7 +868,29 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         check_dtype: bool = False,
         **opts: object,
     ) -> bool:
-        """The same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        """Whether another Matrix has the same shape, the same positions and nearly equal values.
+
+        Parameters
+        ----------
+        other : Matrix
+            On the same device.
+        rel_tol, abs_tol : float, optional
+            abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) for all values.
+        check_dtype : bool, optional
+            The dtypes must be the same too.
+
+        Returns
+        -------
+        bool
+            True if all are close.
+
+        Raises
+        ------
+        TypeError
+            `other` is no Matrix.
+        DeviceError
+            `other` is on another device.
+        """
         check_options(opts)
         B = object_of(other, 2, "isclose")
         same_device("isclose", self, B)
@@ -543,8 +916,28 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def to_coo(
         self, dtype: DTypeArg = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
-        """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
-        Matrix's own. None for arrays that were not requested; with sort=False in the order of the stored format."""
+        """The entries as arrays on the object's device, by row, then column.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        rows, columns, values : bool, optional
+            Which arrays to make; the others are None.
+        sort : bool, optional
+            False: in the order of the stored format.
+
+        Returns
+        -------
+        tuple of arrays
+            (rows, columns, values); indices are UINT64.
+
+        Examples
+        --------
+        >>> rows, columns, values = Matrix.from_coo([1, 0], [0, 1], [3, 5]).to_coo()
+        >>> rows.tolist(), columns.tolist(), values.tolist()
+        ([0, 1], [1, 0], [5, 3])
+        """
         i, j, x = self._coo(dtype, values, sort, rows)
         return (i, j if columns else None, x)
 
@@ -568,12 +961,29 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
 
     @guarded
     def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
-        """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
+        """A two-dimensional array, on the object's device.
+
+        Parameters
+        ----------
+        fill_value : scalar, optional
+            Where there is no entry; needed unless the Matrix is full.
+        dtype : optional
+            Of the array; if not given, one that holds both values and `fill_value`.
+
+        Returns
+        -------
+        array
+            Of nrows x ncols.
 
         Raises
         ------
         TypeError
-            If entries are missing and no fill_value is given.
+            Entries are missing and no `fill_value` is given.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([1, 0], [0, 1], [3, 5]).to_dense(0).tolist()
+        [[0, 5], [3, 0]]
         """
         check_options(opts)
         A = self._in_users_order
@@ -585,13 +995,39 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return shown(A.device, out, kind)
 
     def to_csr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
-        """(indptr, columns, values); columns ascend within a row."""
+        """The entries in compressed rows, as arrays on the object's device.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        sort : bool, optional
+            For compatibility: columns always ascend within a row.
+
+        Returns
+        -------
+        tuple of arrays
+            (indptr, columns, values): row i is at indptr[i]:indptr[i + 1]. UINT64 but the values.
+        """
         i, j, x = self._coo(dtype)
         ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
         return ptr, j, x
 
     def to_csc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
-        """(indptr, rows, values); rows ascend within a column."""
+        """The entries in compressed columns, as arrays on the object's device.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        sort : bool, optional
+            For compatibility: rows always ascend within a column.
+
+        Returns
+        -------
+        tuple of arrays
+            (indptr, rows, values): column j is at indptr[j]:indptr[j + 1]. UINT64 but the values.
+        """
         return self.T.to_csr(dtype)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
@@ -608,29 +1044,102 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return late["io"]().binsparse.describe(self)[1]
 
     def to_torch(self, layout: str = "csr") -> Any:
-        """A sparse tensor of PyTorch on the same device, of layout "csr", "csc" or "coo": `bitblas.torch.to_torch`."""
+        """A sparse tensor of PyTorch on the same device: `bitblas.torch.to_torch`.
+
+        Parameters
+        ----------
+        layout : str, optional
+            "csr", "csc" or "coo".
+
+        Returns
+        -------
+        torch.Tensor
+            Of this shape.
+
+        Raises
+        ------
+        ImportError
+            PyTorch is not installed.
+        """
         return late["torch"]().to_torch(self, layout)
 
     def to_dcsr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
-        """(rows that have entries, indptr, columns, values)."""
+        """The entries in compressed rows, without the empty ones, as arrays on the object's device.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        sort : bool, optional
+            For compatibility: columns always ascend within a row.
+
+        Returns
+        -------
+        tuple of arrays
+            (rows that have entries, indptr, columns, values); UINT64 but the values.
+        """
         i, j, x = self._coo(dtype)
         xp = self.device.xp
         first = xp.flatnonzero(xp.append(xp.ones(min(1, len(i)), bool), i[1:] != i[:-1]))
         return i[first].view(np.uint64), xp.append(first, len(i)).astype(np.uint64), j, x
 
     def to_dcsc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
-        """(columns that have entries, indptr, rows, values)."""
+        """The entries in compressed columns, without the empty ones, as arrays on the object's device.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        sort : bool, optional
+            For compatibility: rows always ascend within a column.
+
+        Returns
+        -------
+        tuple of arrays
+            (columns that have entries, indptr, rows, values); UINT64 but the values.
+        """
         return self.T.to_dcsr(dtype)
 
     def to_edgelist(
         self, dtype: DTypeArg = None, *, values: bool = True, sort: bool = True
     ) -> tuple[Array, Array | None]:
-        """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not requested)."""
+        """The entries as one array of (row, column) pairs, on the object's device.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of the values; the Matrix's own if not given.
+        values : bool, optional
+            False: None in place of the values.
+        sort : bool, optional
+            False: in the order of the stored format.
+
+        Returns
+        -------
+        tuple
+            (array of shape (nvals, 2), values).
+        """
         i, j, x = self.to_coo(dtype, values=values, sort=sort)
         return self.device.xp.stack((i, j), axis=1), x
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, object]]:
-        """{row: {column: value}} (order="columnwise": {column: {row: value}}), Python numbers."""
+        """The entries as nested dictionaries of Python numbers.
+
+        Parameters
+        ----------
+        order : str, optional
+            "rowwise" or "columnwise".
+
+        Returns
+        -------
+        dict
+            {row: {column: value}}; columnwise {column: {row: value}}.
+
+        Raises
+        ------
+        ValueError
+            Another `order`.
+        """
         source = self.T if is_columnwise(order) else self
         host = self.device.to_host
         out: dict[int, dict[int, object]] = {}

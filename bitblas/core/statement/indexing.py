@@ -352,12 +352,39 @@ class Output(Operators):
         self._update(value)
 
     def update(self, expr: OperandLike, **opts: object) -> None:
-        """The same as `<<`."""
+        """Assign the result of an expression; the same as `<<`.
+
+        Parameters
+        ----------
+        expr : expression, object or scalar
+            What is computed and stored.
+
+        Raises
+        ------
+        DimensionMismatch
+            Its shape differs.
+        """
         check_options(opts)
         self._update(expr)
 
     def wait(self, how: str = "materialize") -> Self:
-        """Itself, after pending writes and device work are complete. GraphBLAS C API 2.1, section 5.1."""
+        """Complete pending writes and device work. GraphBLAS C API 2.1, section 5.1.
+
+        Parameters
+        ----------
+        how : str, optional
+            "materialize" or "complete".
+
+        Returns
+        -------
+        object
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Another `how`.
+        """
         check_wait(how)
         _ = self.nvals  # a read completes pending writes
         self.device.synchronize()

@@ -45,6 +45,13 @@ def describe(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}{text}".replace("builtins.", "")
 
 
+def dense_hint(value: object) -> str:
+    """A hint for a dense array or tensor in place of an object."""
+    if type(value).__module__.partition(".")[0] == "torch":
+        return ". Hint: bitblas.torch.spmm(A, X) multiplies by a tensor"
+    return ". Hint: Matrix.from_dense and Vector.from_dense take arrays" if hasattr(value, "__array__") else ""
+
+
 class Operand:
     """Everything that may be part of an expression. `_resolve()` returns the object itself, computed if it is
     delayed."""
@@ -82,7 +89,8 @@ def object_of(value: object, ndim: int, where: str) -> Operand:
     """`value` as a Vector (ndim 1) or Matrix (2), computed if it is delayed. TypeError otherwise."""
     if isinstance(value, Operand) and value.ndim == ndim:
         return value._resolve()
-    raise TypeError(f"{where}: expected a {NAMES[ndim]}, got {describe(value)}")
+    hint = "" if isinstance(value, Operand) else dense_hint(value)
+    raise TypeError(f"{where}: expected a {NAMES[ndim]}, got {describe(value)}{hint}")
 
 
 def is_tensor(x: object) -> TypeGuard[Operand]:
@@ -295,7 +303,8 @@ def scalar(x: OperandLike, where: str) -> Operand:
 def matmul(left: OperandLike, right: OperandLike) -> Infix:
     """A @ B, A @ v, v @ A, v @ w. DimensionMismatch unless the inner sizes are equal."""
     if not (is_tensor(left) and is_tensor(right)):
-        raise TypeError(f"x @ y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
+        hint = dense_hint(left if is_tensor(right) else right)
+        raise TypeError(f"x @ y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}{hint}")
     if left.shape[-1] != right.shape[0]:
         raise DimensionMismatch(f"x @ y: expected inner sizes that are the same, got {left.shape} and {right.shape}")
     return Infix(left, right, "@")
