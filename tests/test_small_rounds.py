@@ -67,7 +67,10 @@ def test_levels_go_back_and_forth(device, clusters, form, most, tune):
         program, rounds = search(A, v, q, source, program)
         seen.add("all" if in_cluster(program) == rounds else "none" if not in_cluster(program) else "some")
     units = A.nrows if form[1] is None else A.nrows // form[1]
-    assert seen == ({"all"} if most > units else {"some"})
+    if most > units:  # but a block's queue may fill up: which block finds a unit first is not determined
+        assert "all" in seen and "none" not in seen
+    else:
+        assert seen == {"some"}
 
 
 @pytest.mark.in_turn
