@@ -11,14 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 import record_variants
+import test_jit
 from emulator import emu
-from test_jit import cache, fold  # noqa: F401
 
 import bitblas
 from bitblas.device import cubins, jit
 from bitblas.registry import cubins as registry
 
 pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
+cache, fold = test_jit.cache, test_jit.fold  # a fixture, and a function that makes variants
 FIRST, OTHER = fold("plus"), fold("times")
 
 
@@ -40,7 +41,7 @@ def package(tmp_path, monkeypatch):
     sys.modules.pop(cubins.PACKAGE, None)
 
 
-def test_a_shipped_cubin_is_found_without_compiling(cache, package):  # noqa: F811
+def test_a_shipped_cubin_is_found_without_compiling(cache, package):
     assert cubins.start(FIRST, "sm_90")().startswith(b"\x7fELF")
     assert not (cache / "cuda").exists()
     found = cubins.archive("sm_90")
@@ -67,7 +68,7 @@ def test_the_package_is_a_project_of_the_same_version(package):
     ],
     ids=["cut", "version", "index", "empty"],
 )
-def test_a_damaged_archive_is_compiled_instead_with_one_warning(cache, package, monkeypatch, damage, why):  # noqa: F811
+def test_a_damaged_archive_is_compiled_instead_with_one_warning(cache, package, monkeypatch, damage, why):
     path = package / "sm_90.cubins"
     path.write_bytes(damage(path.read_bytes()))
     called = []
@@ -146,7 +147,7 @@ def test_ptx_needs_no_driver():
         cubins.compile_text("no_such_type x;", FIRST, "compute_120")
 
 
-def test_kernels_requested_together_are_compiled_together(cache, monkeypatch):  # noqa: F811
+def test_kernels_requested_together_are_compiled_together(cache, monkeypatch):
     both = threading.Barrier(2, timeout=20)  # passed only if two compilations run at once
 
     def compiled(text, variant, arch):
@@ -162,14 +163,14 @@ def test_kernels_requested_together_are_compiled_together(cache, monkeypatch):  
     assert cubins.requested == before + 2
 
 
-def test_an_error_of_a_thread_is_raised_where_the_kernel_is_needed(cache, monkeypatch):  # noqa: F811
+def test_an_error_of_a_thread_is_raised_where_the_kernel_is_needed(cache, monkeypatch):
     monkeypatch.setattr(jit, "cuda_source", lambda variant: "no_such_type x;")
     wait = cubins.start(FIRST, "sm_90")
     with pytest.raises(jit.CompileError, match="no_such_type"):
         wait()
 
 
-def test_the_status_line_counts_compilations(cache, monkeypatch):  # noqa: F811
+def test_the_status_line_counts_compilations(cache, monkeypatch):
     shown, go = [], threading.Event()
     monkeypatch.setattr(cubins.sys, "stderr", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(cubins.display, "show_status", lambda part, text: (shown.append(text), go.set()))

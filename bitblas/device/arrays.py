@@ -429,8 +429,8 @@ class Arrays:
     def cumsum(
         self, x: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
     ) -> Array:
-        sums: Array = self.asarray(x).cumsum(axis, dtype, out)  # type: ignore[arg-type]
-        return sums
+        x = self.asarray(x)
+        return x.cumsum(axis, dtype) if out is None else x.cumsum(axis, dtype, out)
 
     def argsort(self, x: Array, axis: int = -1, kind: Any = None) -> Array:
         return self.asarray(x).argsort(axis, kind)
