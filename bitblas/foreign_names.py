@@ -325,6 +325,7 @@ bitblas.Graph.from_table takes a DataFrame or a dictionary of columns | from_pan
     from_polars from_arrow from_cudf_edgelist
 bitblas.Graph.read(path) reads a graph, bitblas.load(path) a saved Matrix | read read_csv open read_edgelist
     read_parquet loadtxt load_npz read_graph
+bitblas.algorithms.bfs_levels(A, source) has the levels of a breadth-first search, g.bfs(source) of a Graph | bfs
 bitblas.io has mmread and mmwrite | mmread mmwrite
 g.write(path) of a Graph, A.save(path) of a Matrix | save write dump save_npz
 bitblas.io.from_scipy_sparse(S) makes a Matrix of a SciPy matrix | from_scipy from_scipy_sparse csr_matrix coo_matrix

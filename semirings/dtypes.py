@@ -140,6 +140,7 @@ _supports_complex = True  # read by programs for python-graphblas
 _BUILTIN = tuple(t.name for t in ALL)
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
+_TO_PASS_DATA = "Hint: pass data to from_coo, from_dense or io.from_scipy_sparse; dup copies"
 
 
 def lookup_dtype(key: object, value: object = None) -> DataType:
@@ -156,7 +157,7 @@ def lookup_dtype(key: object, value: object = None) -> DataType:
     if shape:  # np.dtype would accept an array and return its dtype
         raise ValueError(
             f"dtype: expected one of {', '.join(_BUILTIN)}, got data of shape {shape} ({type(key).__module__}."
-            f"{type(key).__qualname__}). Hint: pass data to from_coo, from_dense or io.from_scipy_sparse; dup copies"
+            f"{type(key).__qualname__}). {_TO_PASS_DATA}"
         )
     found = _read(key)
     if found is None:  # a DataType of python-graphblas, a type of Numba
@@ -168,7 +169,8 @@ def lookup_dtype(key: object, value: object = None) -> DataType:
     if found is None and key is None:
         raise TypeError(f"dtype: expected one of {', '.join(_BUILTIN)}, got None")
     if found is None:
-        raise ValueError(f"dtype: expected one of {', '.join(_BUILTIN)} or a matching NumPy dtype, got {key!r}")
+        hint = f". {_TO_PASS_DATA}" if isinstance(key, list | tuple) else ""
+        raise ValueError(f"dtype: expected one of {', '.join(_BUILTIN)} or a matching NumPy dtype, got {key!r}{hint}")
     return found
 
 
