@@ -261,7 +261,7 @@ def test_the_text_of_a_statement_calls_nobody(alone):
     group = start.init("cpu", debug=True)
     A = gd.Matrix.from_coo([0, 1], [1, 2], True, nrows=70, ncols=70)
     mirrored = []
-    alone.setattr(gd.Matrix, "_mirror", lambda self: mirrored.append(group._text()) or self)
+    alone.setattr(gd.Matrix, "_mirror", lambda self, values: mirrored.append(group._text()) or self)
     A << (A | A.T)
     assert mirrored and all(text == f"`{A.name} << {A.name} | {A.name}.T`" for text in mirrored)
 

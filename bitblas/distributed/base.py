@@ -129,7 +129,7 @@ class Distributed(Styled):
             f"distributed.{kind} distributes one"
         )
 
-    def _rows(self) -> Self:
+    def _rows(self, values: bool = True) -> Self:
         """Itself, distributed by rows; a transposed matrix is redistributed."""
         return self
 

@@ -1,6 +1,6 @@
 """Communication patterns on the four calls of a Group: gathers, sums, redistribution.
 
-Gather a vector, combine sums, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
+Gather a vector or a matrix, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
 the same number of ranks gives the same bits.
 """
 
@@ -19,7 +19,7 @@ from ..exceptions import InvalidValue, NotImplementedException
 from ..formats import Structure
 from ..formats.csr.kernels import index_type
 from ..formats.csr.layout import from_arrays
-from ..store import MatrixStore, VectorStore, dense_values, full_bits
+from ..store import MatrixStore, VectorStore, full_bits
 from ..store import words as words_of
 from ..typing import Array
 from .group import Group
@@ -117,8 +117,6 @@ def gather_vector(part: Vector, shares: Shares, known: SharedFacts, *, values: b
     Sends one bit per position, unless all or none have an entry, and the values unless all are equal.
     """
     group, store = current(), part._stored
-    if group.size == 1:
-        return part
     dtype, device, size = check_exchangeable(store.dtype), store.device, shares.size
     count, one = known.entries, known.one
     if not values and one is None:
@@ -141,40 +139,6 @@ def gather_vector(part: Vector, shares: Shares, known: SharedFacts, *, values: b
 
 def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
     return group.allgather(bits[: shares.words[shares.rank]], shares.words)
-
-
-def sum_vectors(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
-    """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
-    group, store = current(), partial._stored
-    if group.size == 1:
-        return partial
-    dtype, device, mine = check_exchangeable(store.dtype), store.device, shares.mine
-    counts, one = share_facts(store)
-    total = Vector(dtype, mine, device=device)
-    if not counts.sum():
-        return total
-    per_word = [shares.words[shares.rank]] * group.size
-    bits = group.alltoall(store.present[: sum(shares.words)], shares.words, per_word)
-    dense: Array | None = None
-    if dtype is BOOL and one is None:
-        dense = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
-    elif one is None:
-        dense = group.alltoall(slots(store)[: shares.size], shares.counts, [mine] * group.size)
-    step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
-    for rank in range(group.size if mine else 0):
-        if not counts[rank]:
-            continue
-        present = bits[rank * per_word[0] : (rank + 1) * per_word[0]].copy()
-        piece = VectorStore(device, mine, dtype, present, one)
-        if dense is not None:
-            piece.values = dense_values(device, mine, dtype)
-            piece.values[:length] = dense[rank * step : rank * step + length]
-        other = Vector._from_store(piece)
-        if total.nvals:
-            total(monoid) << other
-        else:
-            total << other
-    return total
 
 
 def reduce_scalars(found: np.generic | None, monoid: Typed) -> np.generic | None:

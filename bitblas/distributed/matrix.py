@@ -24,7 +24,6 @@ from semirings.dtypes import FP64, DataType
 from .. import tuning
 from ..atomic import replacing
 from ..core import Matrix as Whole
-from ..core import aggregators
 from ..core.building import check_lengths, dense_values
 from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import typed
@@ -37,7 +36,7 @@ from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats.csr.kernels import index_type
 from ..store import MatrixStore
 from ..typing import Array
-from . import exchange, shares, work_sharing
+from . import exchange, loops, shares, work_sharing
 from .base import Distributed
 from .products import DistributedExpression, check_product, classes_by_ndim, multiply_vector
 from .shares import Shares
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ..core import Vector as WholeVector
+    from ..core.matrix.read import TransposedMatrix as WholeTransposed
     from ..core.typing import (
         ArrayOrValue,
         Axes,
@@ -131,7 +131,9 @@ class MatrixRead:
 
         @property
         def _matrix(self) -> Matrix: ...
-        def _rows(self) -> Matrix: ...
+        @property
+        def T(self) -> Matrix | TransposedMatrix: ...
+        def _rows(self, values: bool = True) -> Matrix: ...
 
     @property
     def nrows(self) -> int:
@@ -156,6 +158,12 @@ class MatrixRead:
         """The device of this rank's share."""
         return self._matrix._part.device
 
+    def _local(self, values: bool = True) -> Whole | WholeTransposed:
+        """This rank's rows. values: whether their values are read."""
+        if self._transposed and current().size == 1:
+            return self._matrix._part.T
+        return self._rows(values)._part
+
     def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
         """The product with a Vector, as a column."""
         return multiply_vector(self, other, op, "mxv")
@@ -172,32 +180,22 @@ class MatrixRead:
         check_product(f, False)
 
         def local() -> Local:
-            part, M = self._rows()._part, B._matrix
-            whole = M._part if current().size == 1 else work_sharing.whole(M)
-            return part.mxm(whole.T if B._transposed else whole, f)
+            whole = work_sharing.whole(B._matrix)
+            return self._local().mxm(whole.T if B._transposed else whole, f)
 
         return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
 
     def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
-        return self._reduce(op, "reduce_rowwise", self._transposed)
+        dtype = self._matrix._part.reduce_rowwise(op).dtype
+        local = lambda: self._local().reduce_rowwise(op)
+        return DistributedExpression((self.nrows,), "reduce_rowwise", (self,), None, local, dtype)
 
     def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
-        """The monoid's sum of each column that has entries. op may be an aggregator."""
-        return self._reduce(op, "reduce_columnwise", not self._transposed)
-
-    def _reduce(self, op: OperatorLike, method: str, columnwise: bool) -> DistributedExpression[Vector]:
-        M = self._matrix
-        size = M.ncols if columnwise else M.nrows
-        dtype = M._part.reduce_rowwise(op).dtype
-        if not columnwise:
-            return DistributedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
-        if aggregators.find(op) is not None:
-            local: Callable[[], Local] = lambda: M.T._rows()._part.reduce_rowwise(op)
-        else:
-            f = typed(op, "monoid", self.dtype)
-            local = lambda: exchange.sum_vectors(M._part.reduce_columnwise(f).new(), M.column_shares, f)
-        return DistributedExpression((size,), method, (self,), None, local, dtype)
+        """The monoid's sum of each column that has entries: of each row of the transpose. op may be an aggregator."""
+        found = self.T.reduce_rowwise(op)
+        found.method, found.args = "reduce_columnwise", (self,)
+        return found
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries."""
@@ -282,11 +280,6 @@ class Matrix(MatrixRead, Distributed):
     @property
     def _matrix(self) -> Matrix:
         return self
-
-    @property
-    def column_shares(self) -> Shares:
-        """The partition of a row vector's positions."""
-        return shares.of(self.ncols)
 
     @property
     def T(self) -> TransposedMatrix:
@@ -501,8 +494,7 @@ class Matrix(MatrixRead, Distributed):
         self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Callable[[], Fact] | None:
         """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
-        run = work_sharing.runner(program, self)
-        return None if run is None else lambda: run(program, self, args, options)
+        return work_sharing.run_on_ranks(program, self, args, options)
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
@@ -514,8 +506,9 @@ class Matrix(MatrixRead, Distributed):
             return bool(structure)
         return bool(self._cached("symmetric values", lambda: equals_transpose(self, True)))
 
-    def _mirror(self) -> Matrix:
-        """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
+    def _mirror(self, values: bool = True) -> Matrix:
+        """The transpose, distributed by rows; redistributed unless the matrix, without `values` its structure, is
+        symmetric."""
 
         def transpose() -> Matrix:
             one = self._shared_facts().one
@@ -523,7 +516,7 @@ class Matrix(MatrixRead, Distributed):
             values = x if one is None else one
             return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
-        return self if self.is_symmetric() else self._cached("mirror", transpose)
+        return self if self.is_symmetric(values=values) else self._cached("mirror", transpose)
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         return f"A[I, J] = x: expected {what}shape {expected}, got {got}"
@@ -550,9 +543,11 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def nvals(self) -> int: return self._matrix.nvals
 
-    def _mirror(self) -> Matrix: return self._matrix
-    def _rows(self) -> Matrix: return self._matrix._mirror()
     # fmt: on
+
+    def _rows(self, values: bool = True) -> Matrix:
+        with loops.recording_paused():
+            return self._matrix._mirror(values)
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         return self._matrix.is_symmetric(values=values)

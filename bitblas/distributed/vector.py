@@ -159,6 +159,8 @@ class Vector(Distributed, StyledVector):
 
     def _gathered(self, values: bool = True) -> Whole:
         """The whole vector on every rank, read-only. values: whether the values are read."""
+        if current().size == 1:
+            return self._part
         if loops.is_recording():
             return loops.gather_vector(self._part, self.shares)
         return exchange.gather_vector(self._part, self.shares, self._shared_facts(), values=values)
