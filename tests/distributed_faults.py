@@ -325,7 +325,7 @@ def interrupted(group):
         found = error_of(group.barrier)
         assert "left" in str(found) and "by KeyboardInterrupt" in str(found), found
     else:
-        twice = lambda: [group.alltoall(x, [1] * group.size) for _ in range(2)]
+        twice = lambda: [group.alltoall(x, [1] * group.size, [1] * group.size) for _ in range(2)]
         assert_refused(DistributedError, twice, said="rank 0")
 
 

@@ -34,7 +34,7 @@ def calls(g):
     assert g.allgather(x[: g.rank % 3], [r % 3 for r in ranks]).tolist() == [r for r in ranks for _ in range(r % 3)]
     uneven = to(np.repeat(np.arange(g.size), np.arange(g.size) + 1))
     got = g.alltoall(uneven, [r + 1 for r in ranks], [g.rank + 1] * g.size)
-    assert got.tolist() == [g.rank] * (g.rank + 1) * g.size == g.alltoall(uneven, [r + 1 for r in ranks]).tolist()
+    assert got.tolist() == [g.rank] * (g.rank + 1) * g.size
     assert g.allreduce(np.array([g.rank, 1])).tolist() == [sum(ranks), g.size]
     assert g.allreduce(np.array([g.rank]), np.maximum).tolist() == [g.size - 1]
     long = np.arange(1000) + g.rank  # of the host, more than goes through shared memory

@@ -6,7 +6,7 @@ the same number of ranks gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..core import Matrix, Vector
+from ..core.building import check_lengths
+from ..core.convert import check_range, check_size, index_array, value_array
 from ..exceptions import InvalidValue, NotImplementedException
 from ..formats import Structure
 from ..formats.csr.kernels import index_type
@@ -27,7 +29,9 @@ from .shares import Shares
 from .start import current
 
 if TYPE_CHECKING:
-    from ..core.typing import ArrayOrValue
+    from ..core.typing import ArrayOrValue, DTypeArg, IndicesLike, SizeArg, ValuesLike
+
+LONGEST = 1 << 60  # maximum size of GraphBLAS
 
 
 def check_exchangeable(dtype: DataType) -> DataType:
@@ -51,13 +55,9 @@ class SharedFacts(NamedTuple):
 
 
 def share_facts(store: VectorStore | MatrixStore) -> SharedFacts:
-    """Share the facts of this rank's part with all ranks."""
+    """Share the number of entries of this rank's part, and their single value, with all ranks."""
     current().settle()
-    return facts_of_ranks(store.nvals, store.values if store.iso else None, store.dtype)
-
-
-def facts_of_ranks(count: int, one: np.generic | None, dtype: DataType) -> SharedFacts:
-    """Share the number of this rank's entries and their single value with all ranks."""
+    count, one, dtype = store.nvals, store.values if store.iso else None, store.dtype
     if current().size == 1:
         return SharedFacts(np.array([count]), dtype.np_type.type(0) if one is None and not count else one)
     counts, iso, values = gather_values(count, one, dtype)
@@ -157,6 +157,44 @@ def broadcast(found: np.generic | None, dtype: DataType, root: int) -> np.generi
     return dtype.np_type.type(values[root]) if some[root] else None
 
 
+def check_entries(
+    what: str,
+    indices: Mapping[str, IndicesLike],
+    sizes: Mapping[str, SizeArg],
+    share: bool,
+    values: ValuesLike = True,
+    dtype: DTypeArg = None,
+) -> tuple[list[Array], list[int], ArrayOrValue, DataType]:
+    """The arguments of `from_coo` as arrays, checked: indices and sizes by name, of each dimension. share: each rank
+    passes other entries; a size that is not given is derived from those of all ranks."""
+    group = current()
+    d = group.device
+
+    def checked() -> tuple[list[Array], ArrayOrValue, DataType]:
+        arrays = [index_array(d, x, name) for name, x in indices.items()]
+        array, kind = value_array(d, values, dtype)
+        check_lengths(array, *arrays)
+        for x, (name, size), at in zip(arrays, sizes.items(), indices):
+            check_range(x, LONGEST if size is None else check_size(name, size), at)
+        return arrays, array, kind
+
+    arrays, array, kind = group.all_or_none(what, checked) if share else checked()
+    found = []
+    for x, (name, size) in zip(arrays, sizes.items()):
+        if size is None:
+            end = int(x.max()) + 1 if len(x) else 0
+            size = maximum_of_ranks(end) if share else end
+            if not size:
+                raise ValueError(f"{name}: expected a size, because there are no indices, got None")
+        found.append(check_size(name, size))
+    return arrays, found, array, kind
+
+
+def maximum_of_ranks(x: int) -> int:
+    """The maximum of a number over all ranks."""
+    return int(current().allreduce(np.array([x]), np.maximum)[0])
+
+
 def owned_entries(
     s: Shares, indices: Sequence[Array], values: ArrayOrValue, kind: DataType, share: bool
 ) -> tuple[Sequence[Array], ArrayOrValue, DataType]:
@@ -173,11 +211,6 @@ def owned_entries(
         keep = s.has(indices[0])
         indices, values = [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
     return indices, values, kind
-
-
-def maximum_of_ranks(x: int) -> int:
-    """The maximum of a number over all ranks."""
-    return int(current().allreduce(np.array([x]), np.maximum)[0])
 
 
 def concatenate(arrays: Sequence[Array]) -> list[Array]:

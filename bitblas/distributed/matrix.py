@@ -24,8 +24,8 @@ from semirings.dtypes import FP64, DataType
 from .. import tuning
 from ..atomic import replacing
 from ..core import Matrix as Whole
-from ..core.building import check_lengths, dense_values
-from ..core.convert import check_range, check_size, index_array, value_array
+from ..core.building import dense_values
+from ..core.convert import check_range, check_size, index_array
 from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from ..core import Vector as WholeVector
     from ..core.matrix.read import TransposedMatrix as WholeTransposed
     from ..core.typing import (
-        ArrayOrValue,
         Axes,
         DeviceArg,
         DTypeArg,
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
     from .products import Local
 
 Fact = TypeVar("Fact")
-LONGEST = 1 << 60  # maximum size of GraphBLAS
 MANIFEST = "manifest.json"
 VERSION = 1  # of the manifest
 Chunk = tuple[Any, ...]  # rows, columns, and values if they are not all equal: arrays of any library
@@ -308,18 +306,10 @@ class Matrix(MatrixRead, Distributed):
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
         parts."""
-        d, group = rank_device(device), current()
-
-        def checked() -> tuple[Array, Array, ArrayOrValue, DataType]:
-            i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
-            array, kind = value_array(d, values, dtype)
-            check_lengths(array, i, j)
-            check_range(i, LONGEST if nrows is None else check_size("nrows", nrows), "rows")
-            check_range(j, LONGEST if ncols is None else check_size("ncols", ncols), "columns")
-            return i, j, array, kind
-
-        i, j, array, kind = group.all_or_none("Matrix.from_coo", checked) if share else checked()
-        nrows, ncols = _size(i, nrows, "nrows", share), _size(j, ncols, "ncols", share)
+        d, group, sizes = rank_device(device), current(), {"nrows": nrows, "ncols": ncols}
+        (i, j), (nrows, ncols), array, kind = exchange.check_entries(
+            "Matrix.from_coo", {"rows": rows, "columns": columns}, sizes, share, values, dtype
+        )
         s = _partition_rows(nrows, [i], share)
         (i, j), array, kind = exchange.owned_entries(s, (i, j), array, kind, share)
         make = lambda: Whole.from_coo(
@@ -445,13 +435,11 @@ class Matrix(MatrixRead, Distributed):
         parts, lows = parts or [Whole(manifest["dtype"], 0, ncols, device=current().device)], lows or [0]
         stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
         first = stores[0]
-        same = all(s.iso and s.values.tobytes() == first.values.tobytes() for s in stores)
-        count = sum(s.nvals for s in stores)
-        one = exchange.facts_of_ranks(count, first.values if same else None, first.dtype).one
         found = [part.to_coo() for part in parts]
         i = xp.concatenate([rows + np.uint64(low) for low, (rows, _, _) in zip(lows, found)])
-        j, x = (xp.concatenate([entries[k] for entries in found]) for k in (1, 2))
-        values = x if one is None else one
+        j, values = (xp.concatenate([entries[k] for entries in found]) for k in (1, 2))
+        if all(store.iso and store.values.tobytes() == first.values.tobytes() for store in stores):
+            values = first.values
         return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
     # ---- contents, and facts about them ----
@@ -566,16 +554,6 @@ class TransposedMatrix(MatrixRead, Operators):
 # ---- Build a matrix: send each entry to the rank that owns its row, then build there.
 
 
-def _size(indices: Array, size: SizeArg, name: str, share: bool) -> int:
-    if size is not None:
-        return check_size(name, size)
-    found = int(indices.max()) + 1 if len(indices) else 0
-    found = exchange.maximum_of_ranks(found) if share else found
-    if not found:
-        raise ValueError(f"{name}: expected a size, because there are no indices, got None")
-    return found
-
-
 def _partition_rows(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
     """The partition of the rows; set by their entries if that size has no partition yet."""
     group = current()
@@ -608,32 +586,24 @@ def _entries_of_rank(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array
 def _redistributed(read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> list[tuple[Array, Array]]:
     """This rank's entries from the chunks of all ranks, in 8 bytes an entry if all positions are below 2^31."""
     group, found = current(), list[tuple[Array, Array]]()
-    d = group.device
+    chunks = (chunk for read in (read_chunks,) for chunk in read())  # opened with the first chunk
 
-    def opened() -> Iterator[Chunk]:  # at the first chunk, so that an error is reported to all ranks
-        yield from read_chunks()
-
-    chunks = opened()
-
-    def next_ends() -> list[Array]:
-        """The ends of the next chunk; nothing after the last."""
+    def next_chunk() -> Chunk | None:
         chunk = next(chunks, None)
-        if chunk is None:
-            return []
-        if len(chunk) != 2:
+        if chunk is not None and len(chunk) != 2:
             raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
-        ends = [index_array(d, x, name) for x, name in zip(chunk, ("rows", "columns"))]
-        check_lengths(np.bool_(True), *ends)
-        check_range(ends[0], s.size, "rows")
-        check_range(ends[1], ncols, "columns")
-        return ends
+        return chunk
 
     while True:
-        ends = group.all_or_none("Matrix.from_chunks", next_ends)
-        if not group.allreduce(np.array([bool(ends)]), np.logical_or)[0]:
+        chunk = group.all_or_none("Matrix.from_chunks", next_chunk)
+        if not group.allreduce(np.array([chunk is not None]), np.logical_or)[0]:
             return found
-        arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends or [np.zeros(0, np.int64)] * 2]
-        i, j = exchange.redistribute(s.owners(d.xp, arrays[0]), arrays)
+        ends = [np.zeros(0, np.int64)] * 2 if chunk is None else chunk
+        (rows, columns), *_ = exchange.check_entries(
+            "Matrix.from_chunks", dict(zip(("rows", "columns"), ends)), {"nrows": s.size, "ncols": ncols}, True
+        )
+        arrays = [x.astype(np.int64, copy=False) for x in (rows, columns)]
+        i, j = exchange.redistribute(s.owners(group.device.xp, arrays[0]), arrays)
         found.append(((i - s.low).astype(index_type(s.mine)), j.astype(index_type(ncols))))
 
 
