@@ -26,7 +26,6 @@ EXACT = (
     ("triangle_count", "S", (), {}), ("triangles_per_vertex", "S", (), {}), ("triangles_per_edge", "S", (), {}),
     ("local_clustering", "A", (), {"directed": True}), ("transitivity", "S", (), {}),
     ("average_clustering", "S", (), {}), ("jaccard", "S", (), {"top": 3}), ("cosine", "A", (), {"pairs": "B"}),
-    ("louvain", "S", (), {}), ("leiden", "S", (), {"seed": 2, "resolution": 2.0}),
 )  # fmt: skip
 ROUNDED = (
     ("betweenness_centrality", "A", (SOURCES,), {"batch": 2}), ("betweenness_centrality", "S", ([5],), {}),
@@ -36,7 +35,7 @@ ROUNDED = (
     ("harmonic_centrality", "A", (), {}), ("adamic_adar", "S", (), {}),
     ("resource_allocation", "S", (), {"pairs": "A"}),
 )  # fmt: skip
-FEW = ("levels_from_each", "random_walks", "triangles_per_edge", "betweenness_centrality", "jaccard", "louvain")
+FEW = ("levels_from_each", "random_walks", "triangles_per_edge", "betweenness_centrality", "jaccard")
 
 
 def answers(name, graph, arguments, options, made):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from . import _check as check
-from ._loops import ALL, shared_work
 from ._parts import random_hash
 
 if TYPE_CHECKING:
@@ -75,9 +74,7 @@ AnyLevel = TypeVar("AnyLevel", bound=Level)
 
 
 def first_level(A: Matrix, weighted: bool, resolution: float, gb: ModuleType) -> Level:
-    """The graph of a symmetric Matrix, each entry with weight 1 or, if weighted, with its value as an integer. Ranks
-    share the moves of its vertices."""
-    work = None if (shared := shared_work()) is ALL else shared
+    """The graph of a symmetric Matrix, each entry with weight 1 or, if weighted, with its value as an integer."""
     W = integer_weights(A, gb) if weighted else A
     store = getattr(W, "_in_users_order", None)
     if store is None:
@@ -87,7 +84,7 @@ def first_level(A: Matrix, weighted: bool, resolution: float, gb: ModuleType) ->
         return StatementLevel(W, loops, resolution, gb)
     from ..operations.communities import level_of
 
-    return level_of(store, resolution, weighted, work)
+    return level_of(store, resolution, weighted)
 
 
 def integer_weights(A: Matrix, gb: ModuleType) -> Matrix:

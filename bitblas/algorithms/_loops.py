@@ -119,10 +119,6 @@ class SharedWork:
         """The sum ("plus") or the maximum ("max") of a number, an array or a full Vector over all ranks."""
         return x
 
-    def joined(self, part: Array) -> Array:
-        """The array whose consecutive parts are those of all ranks."""
-        return part
-
     def stacked(self, C: Matrix) -> Matrix:
         """The matrices of all ranks one below another: answers for consecutive parts, a row each."""
         return C

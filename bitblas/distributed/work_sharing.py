@@ -257,9 +257,6 @@ class RankWork(algorithm_loops.SharedWork):
             total = total + piece if op == "plus" else xp.maximum(total, piece)
         return group.allgather(total, counts)
 
-    def joined(self, part: Array) -> Array:
-        return exchange.concatenate([part])[0]
-
     def stacked(self, C: WholeMatrix) -> WholeMatrix:
         heights = self.group.gather_host(np.array([C.nrows]))[:, 0].tolist()
         return exchange.stack_rows(C, heights)

@@ -10,8 +10,7 @@ vertices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,26 +44,14 @@ def _kernel(device: Device, name: str, ptr: str, col: str) -> Kernel:
     return device.kernel(Variant(f"kernels/{name}", types, constants.get(name, ())))
 
 
-class RankShare(Protocol):
-    """What a rank does of the moves (`SharedWork` of the algorithms): its rows, and the parts of all ranks, joined or
-    added up."""
-
-    def rows(self, n: int, cost: Callable[[], Array]) -> slice: ...
-    def joined(self, part: Array) -> Array: ...
-    def total(self, x: Array) -> Array: ...
-
-
 class Level:
     """A graph of one level: n vertices, integer weights below 2^53 in all.
 
     rows, values: its entries, each edge both ways. degree: the weight of the edges of each vertex, INT64. loop: the
     part of it that is a self loop in `rows`. extra: what degree has in addition to the entries of the row (None:
     nothing).
-    total: the sum of the degrees. share: resolution / total * degree, FP64. work: of several ranks that share its
-    moves, None for one.
+    total: the sum of the degrees. share: resolution / total * degree, FP64.
     """
-
-    work: RankShare | None = None
 
     def __init__(self, rows: Csr, values: PlainValues, degree: Array, extra: Array | None, resolution: float) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
@@ -202,8 +189,7 @@ class Level:
 
 class Moves:
     """Moves of the vertices of a level between communities. label: INT32, in place; sigma: the sum of the degrees of
-    each community; active: the vertices that may have a better community. Of several ranks that share the work, each
-    finds the best communities of its own vertices; the labels of all are gathered, 4 bytes a vertex."""
+    each community; active: the vertices that may have a better community."""
 
     def __init__(self, level: Level, label: Array) -> None:
         xp, n = level.device.xp, level.n
@@ -212,30 +198,20 @@ class Moves:
         self.active, self.moved = xp.ones(n, np.uint8), xp.empty(n, np.uint8)
         self.turn, self.weight = xp.empty(n, bool), xp.empty(n, np.float64)
         self.best = _product(level.matrix, self.label, n, level.share, self.weight, self.turn)
-        lengths = lambda: level.rows.ptr[1:] - level.rows.ptr[:-1]
-        self.own = slice(0, n) if level.work is None else level.work.rows(n, lengths)
 
     def sweep(self, key: int, classes: int) -> tuple[int, float]:
         """Each active vertex moves to its best community, one random class of vertices after the other. Returns how
         many moved, and how much modularity (without a division by `total`) the moves of each class gain if no other
         vertex moved."""
-        level, n, turn, own = self.level, self.level.n, self.turn.view(np.uint8), self.own
+        level, n, turn = self.level, self.level.n, self.turn.view(np.uint8)
         rows, bounds = level.rows, level._ranges(n)
         totals = level.device.xp.zeros((classes, 3), np.int64)
         for which in range(classes):
             level._run("draw_turns", n, key, classes, which, self.active, self.sigma, turn, self.weight, bounds=bounds)
-            turn[: own.start] = 0
-            turn[own.stop :] = 0
             # best[v] = argmax over communities c of w(v, c) - share[v] sigma[c]
             best: Choice = run(self.best)
             args = best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight, rows.ptr
-            before = None if level.work is None else self.label.copy()
             level._run("move_vertices", n, turn, *args, self.label, self.sigma, self.moved, totals[which])
-            if level.work is not None:
-                self.label[...] = level.work.joined(self.label[own])
-                self.moved[...] = self.label != before
-                self.sigma[...] = level.sums(self.label, level.degree, n)
-                totals[which] = level.work.total(totals[which])
             more = rows.ptr, rows.col, self.label, self.moved, totals[which], self.active
             level._run("mark_neighbors", n, rows.nvals, *more, bounds=bounds)
         found = level.device.to_host(totals).sum(axis=0).tolist()
@@ -353,7 +329,7 @@ def _row_sums(A: MatrixStore) -> Array:
     return ends[rows.ptr[1:]] - ends[rows.ptr[:-1]]
 
 
-def level_of(A: MatrixStore, resolution: float, weighted: bool, work: RankShare | None = None) -> Level:
+def level_of(A: MatrixStore, resolution: float, weighted: bool) -> Level:
     """The first level, of a symmetric matrix: each entry with weight 1, or weighted, with its value (INT64). A self
     loop counts as both directions."""
     rows, values = contraction.rows_of(A)
@@ -362,7 +338,6 @@ def level_of(A: MatrixStore, resolution: float, weighted: bool, work: RankShare 
     elif isinstance(values, np.generic):
         values = A.device.full(rows.nvals, values)
     degree, extra = _row_sums(MatrixStore(Structure(rows), INT64, values)), _diagonal(rows, values)
-    loops = bool((extra != 0).any())
-    level = Level(rows, values, degree + extra if loops else degree, extra if loops else None, resolution)
-    level.work = work
-    return level
+    if not bool((extra != 0).any()):
+        return Level(rows, values, degree, None, resolution)
+    return Level(rows, values, degree + extra, extra, resolution)

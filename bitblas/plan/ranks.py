@@ -16,12 +16,11 @@ from typing import Literal, NamedTuple, get_args
 from .. import tuning
 
 # The kinds of work of an algorithm. sources: independent searches or walks; rows: a masked product, by rows of its
-# mask; moves: of vertices, each by the labels of its neighbors; search: each entry is read about once, and rounds
-# exchange bits; components: a few rounds that exchange values; sweeps: each round reads all entries and exchanges
-# values; "": unknown, with arrays that each rank would need whole.
-WorkKind = Literal["", "sources", "rows", "moves", "search", "components", "sweeps"]
+# mask; search: each entry is read about once, and rounds exchange bits; components: a few rounds that exchange values;
+# sweeps: each round reads all entries and exchanges values; "": unknown, with arrays that each rank would need whole.
+WorkKind = Literal["", "sources", "rows", "search", "components", "sweeps"]
 WORK_KINDS = get_args(WorkKind)
-SHARED = ("sources", "rows", "moves")
+SHARED = ("sources", "rows")
 Choice = Literal["shared", "replicated", "partitioned"]
 CHOICES = get_args(Choice)
 
@@ -60,7 +59,7 @@ def rounds_of(facts: RankFacts, kind: WorkKind) -> float:
 
 def predicted(facts: RankFacts, kind: WorkKind) -> dict[str, float]:
     """The predicted seconds of each choice, for an algorithm of that kind; of one source for `sources`."""
-    if kind in ("", "rows", "moves"):
+    if kind in ("", "rows"):
         return {}
     searching = "search" if kind == "sources" else kind
     rounds, ranks = rounds_of(facts, searching), facts.ranks
@@ -92,12 +91,11 @@ def choose(facts: RankFacts, kind: WorkKind, forced: str = "") -> RankPlan:
     if not fits:
         need = f"a copy takes {facts.nbytes} bytes and programs {room:.0f}, of {facts.free} free ones of a rank"
         return RankPlan("partitioned", f"each rank computes its rows, because {need}", seconds)
-    if kind in SHARED and (facts.on_cpu or kind != "moves"):
-        what = {"sources": "sources", "rows": "rows of the mask", "moves": "vertices of the first level"}[kind]
+    if kind in SHARED:
+        what = "sources" if kind == "sources" else "rows of the mask"
         return RankPlan("shared", f"each rank has the graph ({bytes_}) and takes its part of the {what}", seconds)
-    if kind in ("", "moves"):
-        why = "one launch runs all levels" if kind else "arrays are used whole"
-        return RankPlan("replicated", f"each rank computes the whole result ({bytes_}): {why}", seconds)
+    if not kind:
+        return RankPlan("replicated", f"each rank computes the whole result ({bytes_}): arrays are used whole", seconds)
     if facts.on_cpu:
         return RankPlan(
             "partitioned", "each rank computes its rows, because ranks on CPUs share the host's memory", seconds

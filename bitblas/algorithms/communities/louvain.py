@@ -37,7 +37,7 @@ REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 SMALL, MORE = 1 << 17, 5  # more passes of Leiden for graphs with at most so many entries, where chance counts more
 
 
-@algorithm(graph="undirected", answer="class per vertex", arrays=(70, 0), work="moves")
+@algorithm(graph="undirected", answer="class per vertex", arrays=(70, 0))
 def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=False, gb=None):
     """Communities of high modularity in an undirected graph, each connected.
 
@@ -56,7 +56,7 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=Fa
     return communities(A, weighted, resolution, tol, seed, levels, False, gb)
 
 
-@algorithm(graph="undirected", answer="class per vertex", arrays=(90, 5), work="moves", like=louvain)
+@algorithm(graph="undirected", answer="class per vertex", arrays=(90, 5), like=louvain)
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, levels=False, gb=None):
     """Communities of high modularity in an undirected graph, each connected, by the Leiden algorithm."""
     return communities(A, weighted, resolution, tol, seed, levels, True, gb)
