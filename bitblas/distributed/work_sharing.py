@@ -116,9 +116,11 @@ def whole(A: Matrix) -> WholeMatrix:
         room = copy_room(A)
         group.all_or_none(what, lambda: A.device.foresee(what, room), alike=True)
         try:
-            return A._gathered()
+            copy = A._gathered()
         except MemoryError as error:  # memory is in more pieces than its sum tells
             A.device.fail(error)
+        copy._stored.structure._symmetric = A._known.get("symmetric")  # otherwise each rank would test it again
+        return copy
 
     return A._part if group.size == 1 else A._cached("whole", gathered)
 
