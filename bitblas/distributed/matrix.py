@@ -131,6 +131,8 @@ class MatrixRead:
         def _matrix(self) -> Matrix: ...
         @property
         def T(self) -> Matrix | TransposedMatrix: ...
+        @property
+        def dtype(self) -> DataType: ...
         def _rows(self, values: bool = True) -> Matrix: ...
 
     @property
@@ -146,15 +148,6 @@ class MatrixRead:
         M = self._matrix
         nrows, ncols = M.shares.size, M._part.ncols
         return (ncols, nrows) if self._transposed else (nrows, ncols)
-
-    @property
-    def dtype(self) -> DataType:
-        return self._matrix._part.dtype
-
-    @property
-    def device(self) -> Device:
-        """The device of this rank's share."""
-        return self._matrix._part.device
 
     def _local(self, values: bool = True) -> Whole | WholeTransposed:
         """This rank's rows. values: whether their values are read."""
@@ -478,11 +471,7 @@ class Matrix(MatrixRead, Distributed):
 
         return self._cached(("kept", key), lambda: make(twin()))
 
-    def _run_on_ranks(
-        self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
-    ) -> Callable[[], Fact] | None:
-        """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
-        return work_sharing.run_on_ranks(program, self, args, options)
+    _run_on_ranks = work_sharing.run_on_ranks
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
@@ -528,6 +517,10 @@ class TransposedMatrix(MatrixRead, Operators):
     def _library(self) -> ModuleType: return self._matrix._library
     @property
     def name(self) -> str: return f"{self._matrix.name}.T"
+    @property
+    def dtype(self) -> DataType: return self._matrix.dtype
+    @property
+    def device(self) -> Device: return self._matrix.device
     @property
     def nvals(self) -> int: return self._matrix.nvals
 

@@ -88,7 +88,7 @@ def plan(A: Matrix, program: object) -> RankPlan:
 
 
 def run_on_ranks(
-    program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]
+    A: Matrix, program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
 ) -> Callable[[], Any] | None:
     """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
     if loops.is_recording():
