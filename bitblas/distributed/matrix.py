@@ -495,9 +495,6 @@ class Matrix(MatrixRead, Distributed):
 
         return self if self.is_symmetric(values=values) else self._cached("mirror", transpose)
 
-    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
-        return f"A[I, J] = x: expected {what}shape {expected}, got {got}"
-
 
 class TransposedMatrix(MatrixRead, Operators):
     """A.T: the same matrix, read transposed."""

@@ -259,11 +259,6 @@ class Vector(Distributed, StyledVector):
             made._known["whole"] = whole._as_map(ncols, None if like is None else like._known.get("whole"))
         return made
 
-    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
-        if what:
-            return f"v[I] = x: expected {expected[0]} values, got {got[0]}"
-        return f"v[I] = x: expected a vector of size {expected[0]}, got {got}"
-
     # ---- operations ----
 
     def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
