@@ -196,9 +196,8 @@ class Distributed(Styled):
         with current().statement(lambda: f"assign to {self.name}[..]"):
             item = evaluate_scalar(value)
             own = self.ndim == 1 and first.size is None and s.low <= first.at < s.high
-            if (
-                own and mask is None and not is_tensor(item)
-            ):  # a single element: no array, which a GPU would have to send
+            if own and mask is None and not is_tensor(item):
+                # No array, which a GPU would have to send.
                 self._changes()(accum=accum)[first.at - s.low] << item
                 return
             at = first.array(self.device)
