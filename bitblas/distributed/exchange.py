@@ -24,7 +24,6 @@ from ..formats.csr.layout import from_arrays
 from ..store import MatrixStore, VectorStore, full_bits
 from ..store import words as words_of
 from ..typing import Array
-from .group import Group
 from .shares import Shares
 from .start import current
 
@@ -123,22 +122,10 @@ def gather_vector(part: Vector, shares: Shares, known: SharedFacts, *, values: b
         one = dtype.np_type.type(1)
     if count == 0:
         return Vector(dtype, size, device=device)
-    if count == size:
-        bits = full_bits(device, size)
-    else:
-        bits = _joined_words(group, store.present, shares)
-    if one is not None:
-        return Vector._from_store(VectorStore(device, size, dtype, bits, one, count))
-    if dtype is BOOL:
-        return Vector._from_store(
-            VectorStore(device, size, dtype, bits, _joined_words(group, slots(store), shares), count)
-        )
-    found = group.allgather(slots(store)[: shares.mine], shares.counts)
+    gather = lambda x, units: group.allgather(x[: units[shares.rank]], units)
+    bits = full_bits(device, size) if count == size else gather(store.present, shares.words)
+    found = gather(slots(store), shares.words if dtype is BOOL else shares.counts) if one is None else one
     return Vector._from_store(VectorStore(device, size, dtype, bits, found, count))
-
-
-def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
-    return group.allgather(bits[: shares.words[shares.rank]], shares.words)
 
 
 def reduce_scalars(found: np.generic | None, monoid: Typed) -> np.generic | None:
@@ -238,13 +225,11 @@ def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
     ptr = xp.zeros(sum(heights) + 1, np.int64)
     xp.cumsum(group.allgather(lengths.astype(np.int64), heights), out=ptr[1:])
     columns = group.allgather(columns.astype(index_type(part.ncols), copy=False), counts)
-    if facts.one is not None:
-        values = facts.one
-    else:
+    if facts.one is None:
         values = device.full(counts[group.rank], values) if isinstance(values, np.generic) else values
         values = group.allgather(values[: counts[group.rank]], counts)
     rows = from_arrays(device, sum(heights), part.ncols, ptr, columns)  # not checked, and so not copied
-    return Matrix._from_store(MatrixStore(Structure(rows), dtype, values))
+    return Matrix._from_store(MatrixStore(Structure(rows), dtype, values if facts.one is None else facts.one))
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
@@ -253,10 +238,8 @@ def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     if group.size == 1:
         return list(arrays)
     xp = group.device.xp
-    if group.device.host_memory:
-        order = xp.argsort(owners, kind="stable")
-    else:  # CuPy guarantees no order of equal keys
-        order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
+    # Keys that differ, because CuPy guarantees no order of equal ones.
+    order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
     return [group.alltoall(x[order], sent, received) for x in arrays]

@@ -82,7 +82,7 @@ class LayoutOptions(TypedDict, total=False):
 
 # ---- Test whether a distributed matrix is symmetric.
 
-FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)  # constants of splitmix64's finalizer
 
 
 def equals_transpose(A: Matrix, values: bool) -> bool:
@@ -112,8 +112,7 @@ def _bits(x: Array) -> Array:
     """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
     if x.dtype.kind == "c":
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
-    x = x + x.dtype.type(0) if x.dtype.kind == "f" else x
-    return x.astype(np.float64).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
+    return (x.astype(np.float64) + 0.0).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
 
 
 # ---- Read-only operations of a distributed Matrix and its transpose: products, reductions, extraction.
