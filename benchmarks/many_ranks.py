@@ -5,8 +5,9 @@ GPUs, one and then two. Stages run in order of importance until the budget is sp
 measured, and the run is written to `--out`. A row has the graph, the program, the number of ranks, how they ran it
 (`choice`, and whether it was planned), milliseconds (from a barrier to the answer of the slowest rank; median), G
 entries/s, bytes that rank 0 sent, the share of time in calls between ranks, the peak memory of a rank, the predicted
-times, and a number for comparing answers. The last lines are a table of times and speedups over one rank, with a check
-of all answers.
+times, and a number for comparing answers. A graph that does not fit one GPU has a row with the error. The last lines
+are a table: graph, program, times of one rank and of the plan's choice, bytes sent, other choices; PLAN LOSES marks a
+choice that is 5 % slower than another one or than one rank, DIFFERS a wrong answer.
 `--device cpu --smaller 13` runs the same on ranks on CPUs, with small graphs.
 """
 
@@ -21,6 +22,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,24 +31,27 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 GRACE = 20.0  # seconds after its deadline at which a worker is killed
 SEARCHES = "search components pagerank".split()
-SHARED = "betweenness64 betweenness256 triangles spmm64 spmm64-columns labels".split()
+SHARED = "betweenness64 betweenness256 triangles spmm64 spmm64-columns labels louvain".split()
 # Stages: the share of the budget until which each may run, groups of ranks that run at the same time, their programs.
 FIRST = [
     ("kron25", SEARCHES), ("kron22", SHARED), ("kron17", ["closeness"]), ("kron26", SEARCHES), ("mesh1024", ["search"]),
     ("mesh256", ["betweenness64", "betweenness512"]),
 ]  # fmt: skip
-LARGE = [("kron27", ["search", "components", "pagerank"]), ("kron28", ["search", "pagerank", "components"])]
+LARGER = [("kron28", SEARCHES), ("kron29", ["search", "pagerank"])]
+LARGE = [("kron27", SEARCHES), LARGER[0]]
 STAGES = [
     (0.36, (1, 2), FIRST),
     (0.58, (4,), FIRST),
-    (0.74, (4,), [*LARGE[::-1], ("kron29", ["search", "pagerank"])]),
+    (0.74, (4,), [*LARGE[::-1], LARGER[1]]),
     (0.94, (1, 2), LARGE),
     (1.00, (4,), [("kron22", ["killed"])]),
 ]
 ON_TWO = [*FIRST, ("kron27", SEARCHES)]
 STAGES_ON_TWO = [
-    (0.47, (1,), ON_TWO),
-    (0.93, (2,), ON_TWO),
+    (0.36, (1,), ON_TWO),
+    (0.70, (2,), ON_TWO),
+    (0.84, (2,), LARGER),
+    (0.96, (1,), LARGER),
     (1.00, (2,), [("kron22", ["killed"])]),
 ]
 
@@ -221,6 +226,11 @@ class Worker:
         total = lambda v: int(v.reduce("plus").new().value)
         self.measure(program, call, total, 2, 3, al.label_propagation, ("", "replicated"))
 
+    def louvain(self, program) -> None:
+        al = self.gb.algorithms
+        total = lambda v: int(v.reduce("plus").new().value)
+        self.measure(program, lambda _: al.louvain(self.A), total, 2, 1, al.louvain)
+
     def spmm(self, program) -> None:
         """64 columns: with rows of A, and of columns dealt out with a copy of A on each rank."""
         gb, gd, group, n, k = self.gb, self.gd, self.group, self.A.nrows, 64
@@ -334,24 +344,51 @@ class Driver:
         return self.table()
 
     def table(self) -> int:
-        """Times, speedups over one rank, and whether the answers agree."""
-        measured = [row for row in self.rows if "answer" in row]
-        titles = f"{'graph':9}{'program':16}{'ranks':6}{'choice':12}{'ms':>10} {'times':>6} {'MB sent':>9}"
-        print(f"\n{titles} {'calls':>6} MiB")
+        """A line for each graph, program and number of ranks above one: times of one rank and of the plan's choice,
+        bytes sent, and the other choices that were measured. 1 if answers differ."""
+        cases: dict[tuple[str, str], list[dict]] = {}
+        for row in self.rows:
+            if "answer" in row or row["program"] in ("build", "failed"):
+                cases.setdefault((row["graph"], row["program"]), []).append(row)
+        print(
+            f"\n{'graph':9}{'program':16}{'one, ms':>10}{'ranks':>6}  {'choice':12}{'ms':>10}{'times':>7}{'MB sent':>9}"
+        )
         wrong = 0
-        for row in sorted(measured, key=lambda r: (r["graph"], r["program"], r["ranks"], not r["planned"])):
-            same = [r for r in measured if (r["graph"], r["program"]) == (row["graph"], row["program"])]
-            one = next((r for r in same if r["ranks"] == 1), None)
-            tolerance = 1e-5 * abs(row["answer"]) if isinstance(row["answer"], float) else 0
-            agrees = one is None or abs(one["answer"] - row["answer"]) <= tolerance
-            wrong += not agrees
-            times = f"{one['ms'] / row['ms']:6.2f}" if one else "     -"
-            choice = row["choice"] + ("" if row["planned"] else " (forced)")
-            print(
-                f"{row['graph']:9}{row['program']:16}{row['ranks']:<6}{choice:12}{row['ms']:10.3f} {times} "
-                f"{row['sent'] / 1e6:9.1f} {row['calls']:6.2f} {row['peak']}" + ("" if agrees else "  DIFFERS")
-            )
+        for (graph, program), rows in sorted(cases.items()):
+            one = next((row for row in rows if row["ranks"] == 1 and "ms" in row), None)
+            for ranks in sorted({row["ranks"] for row in rows}):
+                some = [row for row in rows if row["ranks"] == ranks]
+                if ranks == 1 and (one is None or len(rows) > 1):  # a column of the other lines
+                    some = [row for row in some if "error" in row]
+                for text, different in self.lines(some, one):
+                    print(f"{graph:9}{program:16}{text}")
+                    wrong += different
         return 1 if wrong else 0
+
+    def lines(self, rows: list[dict], one: dict | None) -> Iterator[tuple[str, bool]]:
+        """The line of the choice of the plan, with those that a program may force; and whether answers differ."""
+        for row in rows:
+            if "error" in row:
+                yield f"{'':10}{row['ranks']:6}  {row['error'][:80]}", False
+        planned = next((row for row in rows if row.get("planned", "ms" in row)), None)
+        if planned is None:
+            return
+        forced = [row for row in rows if row is not planned and "ms" in row]
+        times = f"{one['ms'] / planned['ms']:7.2f}" if one else f"{'-':>7}"
+        others = ", ".join(f"{row['choice']} {row['ms']:.3f}" for row in forced)
+        fastest = min([row["ms"] for row in forced] + [one["ms"] / 0.95 if one and "choice" in planned else np.inf])
+        different = [row for row in (planned, *forced) if one and not agree(one.get("answer"), row.get("answer"))]
+        text = f"{one['ms'] if one else np.nan:10.3f}{planned['ranks']:6}  {planned.get('choice', ''):12}"
+        text += f"{planned['ms']:10.3f}{times}{planned.get('sent', 0) / 1e6:9.1f}  {others}"
+        text += "  PLAN LOSES" if planned["ranks"] > 1 and planned["ms"] > 1.05 * fastest else ""
+        yield text.rstrip() + ("  DIFFERS" if different else ""), bool(different)
+
+
+def agree(x: float | None, y: float | None) -> bool:
+    """Whether the answers of two runs agree: integers are equal, floats are rounded."""
+    if x is None or y is None:
+        return True
+    return abs(x - y) <= (1e-5 * abs(x) if isinstance(x, float) else 0)
 
 
 def main() -> int:

@@ -185,20 +185,6 @@ TABLE: dict[str, Threshold] = {
         "H200, RMAT 22, device time of a search: 265 us if one of the last frontiers, with more than 1/16 of the "
         "vertices, pushes, 229 us if it pulls",
     ),
-    "push_cost.ranks": Threshold(
-        512,
-        "positions per entry",
-        "Below that, each rank pushes along its own rows of a symmetric matrix and the contributions are combined; "
-        "otherwise the vector is gathered. A pull reads the rows of all vertices not found yet; a push those of the "
-        "entries, and the entries that a search finds first have by far the longest rows. Within a host, ranks on "
-        "CPUs never push: both ways send the same bytes, and combining costs more.",
-        "two H200s, Kronecker graphs: with 64 searches pushed most edges and took as long as on one. Two CPU ranks, "
-        "grid of 1024 x 1024: 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs the "
-        "same",
-    ),
-    # -- end of direction
-    # ----------------------------------------------------------------------------------------------------------- plan
-    # Formats, plans of products, auxiliary formats: plan/.
     "transpose.reads.cpu": Threshold(
         20.0,
         "reads of all entries",

@@ -30,7 +30,7 @@ def refusals(g):
         (lambda: y.u.ewise_add(gb.Vector(int, N)), TypeError), (lambda: y.u << gb.Vector(int, N), TypeError),
         (lambda: gb.Matrix(int, N, N).mxv(y.u), TypeError), (lambda: y.u[N].new(), IndexError),
         (lambda: gd.Vector.from_coo([N], [1], size=N), ex.IndexOutOfBound),
-        (lambda: gd.Vector.from_coo([1], [1], share=True), ValueError),
+        (lambda: gd.Vector.from_coo([], [], share=True), ValueError),
         (lambda: y.A.mxv(y.A), TypeError), (lambda: y.u.reduce("nothing"), ValueError),
         (lambda: gd.Matrix.from_coo([0], [1], nrows=N, ncols=N, symmetric=True), ex.InvalidValue),
         (lambda: gd.Matrix(int, N, N, device="cuda:63"), ex.InvalidValue),
@@ -206,6 +206,7 @@ def values_of_ranks(group):
     some = r == 0  # the others give nothing, and no type: a list of floats for NumPy
     v = gd.Vector.from_coo([250] if some else [], [3] if some else [], size=N, share=True)
     assert v.dtype == gd.dtypes.INT64 and v.gathered().to_dict() == {250: 3}
+    assert gd.Vector.from_coo([r], [1], share=True).size == group.size  # one more than the largest index of all
     same = gd.Matrix.from_coo([r], [r], 4, nrows=N, ncols=N, share=True)
     assert same._part._stored.iso
     kinds = [np.array([r], np.int64), np.array([r], np.int32)][r % 2]  # indices of other types
@@ -325,7 +326,7 @@ def interrupted(group):
         found = error_of(group.barrier)
         assert "left" in str(found) and "by KeyboardInterrupt" in str(found), found
     else:
-        twice = lambda: [group.alltoall(x, [1] * group.size) for _ in range(2)]
+        twice = lambda: [group.alltoall(x, [1] * group.size, [1] * group.size) for _ in range(2)]
         assert_refused(DistributedError, twice, said="rank 0")
 
 

@@ -34,7 +34,7 @@ def calls(g):
     assert g.allgather(x[: g.rank % 3], [r % 3 for r in ranks]).tolist() == [r for r in ranks for _ in range(r % 3)]
     uneven = to(np.repeat(np.arange(g.size), np.arange(g.size) + 1))
     got = g.alltoall(uneven, [r + 1 for r in ranks], [g.rank + 1] * g.size)
-    assert got.tolist() == [g.rank] * (g.rank + 1) * g.size == g.alltoall(uneven, [r + 1 for r in ranks]).tolist()
+    assert got.tolist() == [g.rank] * (g.rank + 1) * g.size
     assert g.allreduce(np.array([g.rank, 1])).tolist() == [sum(ranks), g.size]
     assert g.allreduce(np.array([g.rank]), np.maximum).tolist() == [g.size - 1]
     long = np.arange(1000) + g.rank  # of the host, more than goes through shared memory
@@ -110,13 +110,9 @@ def plans(g):
     """How a product goes, and why."""
     y, pair = operands(gd), gb.semiring.any_pair
     all_of_it = "a single rank"
-    for expr, reason in (
-        (y.A.mxv(y.u), "gather: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
-        (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), "by symmetry"),
-        (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
-    ):  # fmt: skip
+    for expr in (y.A.mxv(y.u), y.u.vxm(y.A), y.u.vxm(y.S, pair), y.none.vxm(y.S, pair), y.A.T.mxv(y.u)):
         text = gd.explain(expr)
-        assert (reason if g.size > 1 else all_of_it) in text and "\nthis rank: " in text, text
+        assert ("gather: " if g.size > 1 else all_of_it) in text and "\nthis rank: " in text, text
     bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
     values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])
     assert values == 0 == bits or (0 < bits < N / 8 and 8 * N / 2 <= values < 8.2 * N)

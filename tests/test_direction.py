@@ -320,12 +320,3 @@ def test_rounds_of_a_loop_compare_with_numbers(form):
     assert plan.round_limits(layout, search=False) == other
     search = plan.round_limits(layout, search=True)
     assert search == (other if form == "b2sr" else (layout.work, layout.work + n // 16))
-
-
-def test_ranks_push_few_entries_of_symmetric_matrices():
-    facts = plan.DistributedFacts(entries=1, size=513, rows_of_result=True, symmetric=True, may_push=True)
-    assert plan.distributed_direction(facts).push and not plan.distributed_direction(facts._replace(entries=2)).push
-    for change in ({"symmetric": False}, {"may_push": False}):
-        assert not plan.distributed_direction(facts._replace(**change)).push
-    found = plan.distributed_direction(facts._replace(rows_of_result=False, symmetric=False, entries=500))
-    assert found.push and "columns of the result" in found.why

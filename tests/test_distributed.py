@@ -261,14 +261,14 @@ def test_the_text_of_a_statement_calls_nobody(alone):
     group = start.init("cpu", debug=True)
     A = gd.Matrix.from_coo([0, 1], [1, 2], True, nrows=70, ncols=70)
     mirrored = []
-    alone.setattr(gd.Matrix, "_mirror", lambda self: mirrored.append(group._text()) or self)
+    alone.setattr(gd.Matrix, "_mirror", lambda self, values: mirrored.append(group._text()) or self)
     A << (A | A.T)
     assert mirrored and all(text == f"`{A.name} << {A.name} | {A.name}.T`" for text in mirrored)
 
 
 def test_signatures_of_calls_are_those_of_equal_ones(alone):
     """Sizes may be NumPy's integers on one rank and Python's on another."""
-    one, other = start.init("cpu"), group_module.SingleRank(gb.device.get("cpu"))
+    one, other = start.init("cpu"), group_module.Group(0, 1, gb.device.get("cpu"))
     kind = np.dtype(np.int64)
     assert one._signature("allgather", (kind, 3), "") == other._signature("allgather", (kind, np.int64(3)), "")
     assert one._signature("allgather", (kind, 3), "") != one._signature("allgather", (kind, 4), "")

@@ -242,3 +242,26 @@ def test_newest_without_the_package(tmp_path, capfd):
     assert newest.main(["--python", str(tmp_path / "none")]) == 2
     with pytest.raises(SystemExit):
         newest.main(["--python", str(program), "--verbs", "mxv,dfs"])
+
+
+def test_table_of_ranks(capsys):
+    """A line for each case: the plan's choice against one rank and the other choices, and whether answers differ."""
+    from benchmarks import many_ranks
+
+    driver = many_ranks.Driver.__new__(many_ranks.Driver)
+    search = {"graph": "kron25", "program": "search", "answer": 7, "sent": 0}
+    planned = {"ranks": 2, "choice": "replicated", "planned": True, "ms": 2.05}
+    driver.rows = [
+        search | {"ranks": 1, "choice": "one", "planned": True, "ms": 2.0},
+        search | planned,
+        search | {"ranks": 2, "choice": "partitioned", "planned": False, "ms": 1.0},
+        search | {"graph": "kron27"} | planned | {"sent": 3_000_000},
+        {"graph": "kron29", "program": "failed", "ranks": 1, "error": "OutOfMemory: 68 GB"},
+    ]
+    assert driver.table() == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["kron25", "kron27", "kron29"]
+    assert lines[1].endswith("partitioned 1.000  PLAN LOSES") and " 0.98 " in lines[1]
+    assert lines[2].split()[-2:] == ["-", "3.0"] and lines[3].endswith("OutOfMemory: 68 GB")
+    driver.rows[1]["answer"] = 8
+    assert driver.table() == 1 and "DIFFERS" in capsys.readouterr().out

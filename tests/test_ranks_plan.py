@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from bitblas import algorithms, tuning
 from bitblas.plan.ranks import SHARED, WORK_KINDS, RankFacts, choose, predicted
 
 GIB = 1 << 30
+STORED = Path(__file__).parent.parent / "benchmarks" / "stored" / "ranks"
 
 
 def kron(scale, ranks=2, free=130 * GIB, **other):
@@ -21,14 +25,28 @@ def mesh(side, ranks=2):
     return RankFacts(ranks, False, side * side, 4 * side * side, 4, 24 * side * side, 130 * GIB)
 
 
+def test_the_choice_is_the_fastest_that_was_measured():
+    """On two and four H200s, within the differences between runs: benchmarks/stored/ranks."""
+    kinds = {"search": "search", "components": "components", "pagerank": "sweeps", "labels": "sweeps"}
+    cases: dict[tuple, dict[str, float]] = {}
+    for file in STORED.glob("*.json"):
+        for row in json.loads(file.read_text())["rows"]:
+            if row["program"] in kinds and row["ranks"] > 1 and "choice" in row:
+                key = file.name, row["graph"], row["program"], row["ranks"]
+                cases.setdefault(key, {})[row["choice"]] = row["ms"]
+    both = {key: ms for key, ms in cases.items() if len(ms) > 1}
+    for (_, graph, program, ranks), ms in both.items():
+        facts = mesh(1024, ranks) if graph == "mesh1024" else kron(int(graph.removeprefix("kron")), ranks)
+        found = choose(facts, kinds[program])
+        assert ms[found.choice] <= 1.06 * min(ms.values()), (graph, program, ranks, ms, found)
+    assert len(both) > 30
+
+
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_measured_cases_are_planned_right(ranks):
-    for scale in (16, 20, 25):
+def test_small_graphs_and_meshes_are_replicated(ranks):
+    for scale in (16, 20):
         assert choose(kron(scale, ranks), "search").choice == "replicated"
         assert choose(kron(scale, ranks), "components").choice == "replicated"
-    if ranks == 2:  # measured: 4.2 and 4.3 ms, 9.4 and 8.6; components 11.8 and 14.4, 32.4 and 34.6
-        assert [choose(kron(scale), "search").choice for scale in (26, 27)] == ["replicated", "partitioned"]
-        assert {choose(kron(scale), "components").choice for scale in (26, 27)} == {"replicated"}
     for side in (64, 2048):
         for kind in ("search", "components"):
             found = choose(mesh(side, ranks), kind)

@@ -71,7 +71,6 @@ class Distributed(Styled):
         @property
         def shape(self) -> tuple[int, ...]: ...
         def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
-        def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
     def _ranks(self) -> Group:
@@ -129,7 +128,7 @@ class Distributed(Styled):
             f"distributed.{kind} distributes one"
         )
 
-    def _rows(self) -> Self:
+    def _rows(self, values: bool = True) -> Self:
         """Itself, distributed by rows; a transposed matrix is redistributed."""
         return self
 
@@ -193,15 +192,12 @@ class Distributed(Styled):
             self._changes()._assign(axes, value, None if mask is None else part_of(mask), accum, replace, region)
             return
         shape = tuple(a.size for a in axes if a.size is not None)
+        target = "v[I] = x" if self.ndim == 1 else "A[I, J] = x"
         with current().statement(lambda: f"assign to {self.name}[..]"):
             item = evaluate_scalar(value)
-            single = self.ndim == 1 and first.size is None and mask is None and not is_tensor(item)
-            if single and not s.low <= first.at < s.high:
-                # Another rank's element. The value is refused on all ranks, not only by the owner of the position.
-                type(self._part)(self.dtype, 1, device=self.device)(accum=accum)[0] << item
-                self._changes()
-                return
-            if single:  # this rank's own: no array, which a GPU would have to send
+            own = self.ndim == 1 and first.size is None and s.low <= first.at < s.high
+            if own and mask is None and not is_tensor(item):
+                # No array, which a GPU would have to send.
                 self._changes()(accum=accum)[first.at - s.low] << item
                 return
             at = first.array(self.device)
@@ -210,12 +206,12 @@ class Distributed(Styled):
             if is_tensor(item):
                 u = item._resolve()
                 if u.shape != shape:
-                    raise DimensionMismatch(self._size_error(shape, u.shape, ""))
+                    raise DimensionMismatch(f"{target}: expected shape {shape}, got {u.shape}")
                 item = self._selected(u, keep, first)
             elif hasattr(item, "__len__") and not isinstance(item, str) and (shape or self.ndim == 2):
                 array, kind = written_array(self.device, item, self.dtype)
                 if array.shape != shape:
-                    raise DimensionMismatch(self._size_error(shape, array.shape, "values of "))
+                    raise DimensionMismatch(f"{target}: expected values of shape {shape}, got {array.shape}")
                 check_cast(kind, self.dtype)
                 item = array if first.size is None else array[keep]
             elif not len(places):  # refused on all ranks, not only by the owners of the positions

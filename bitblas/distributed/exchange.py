@@ -1,12 +1,12 @@
 """Communication patterns on the four calls of a Group: gathers, sums, redistribution.
 
-Gather a vector, combine sums, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
+Gather a vector or a matrix, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
 the same number of ranks gives the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,19 +15,22 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..core import Matrix, Vector
+from ..core.building import check_lengths
+from ..core.convert import check_range, check_size, index_array, value_array
 from ..exceptions import InvalidValue, NotImplementedException
 from ..formats import Structure
 from ..formats.csr.kernels import index_type
 from ..formats.csr.layout import from_arrays
-from ..store import MatrixStore, VectorStore, dense_values, full_bits
+from ..store import MatrixStore, VectorStore, full_bits
 from ..store import words as words_of
 from ..typing import Array
-from .group import Group
 from .shares import Shares
 from .start import current
 
 if TYPE_CHECKING:
-    from ..core.typing import ArrayOrValue
+    from ..core.typing import ArrayOrValue, DTypeArg, IndicesLike, SizeArg, ValuesLike
+
+LONGEST = 1 << 60  # maximum size of GraphBLAS
 
 
 def check_exchangeable(dtype: DataType) -> DataType:
@@ -51,13 +54,9 @@ class SharedFacts(NamedTuple):
 
 
 def share_facts(store: VectorStore | MatrixStore) -> SharedFacts:
-    """Share the facts of this rank's part with all ranks."""
+    """Share the number of entries of this rank's part, and their single value, with all ranks."""
     current().settle()
-    return facts_of_ranks(store.nvals, store.values if store.iso else None, store.dtype)
-
-
-def facts_of_ranks(count: int, one: np.generic | None, dtype: DataType) -> SharedFacts:
-    """Share the number of this rank's entries and their single value with all ranks."""
+    count, one, dtype = store.nvals, store.values if store.iso else None, store.dtype
     if current().size == 1:
         return SharedFacts(np.array([count]), dtype.np_type.type(0) if one is None and not count else one)
     counts, iso, values = gather_values(count, one, dtype)
@@ -117,64 +116,16 @@ def gather_vector(part: Vector, shares: Shares, known: SharedFacts, *, values: b
     Sends one bit per position, unless all or none have an entry, and the values unless all are equal.
     """
     group, store = current(), part._stored
-    if group.size == 1:
-        return part
     dtype, device, size = check_exchangeable(store.dtype), store.device, shares.size
     count, one = known.entries, known.one
     if not values and one is None:
         one = dtype.np_type.type(1)
     if count == 0:
         return Vector(dtype, size, device=device)
-    if count == size:
-        bits = full_bits(device, size)
-    else:
-        bits = _joined_words(group, store.present, shares)
-    if one is not None:
-        return Vector._from_store(VectorStore(device, size, dtype, bits, one, count))
-    if dtype is BOOL:
-        return Vector._from_store(
-            VectorStore(device, size, dtype, bits, _joined_words(group, slots(store), shares), count)
-        )
-    found = group.allgather(slots(store)[: shares.mine], shares.counts)
+    gather = lambda x, units: group.allgather(x[: units[shares.rank]], units)
+    bits = full_bits(device, size) if count == size else gather(store.present, shares.words)
+    found = gather(slots(store), shares.words if dtype is BOOL else shares.counts) if one is None else one
     return Vector._from_store(VectorStore(device, size, dtype, bits, found, count))
-
-
-def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
-    return group.allgather(bits[: shares.words[shares.rank]], shares.words)
-
-
-def sum_vectors(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
-    """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
-    group, store = current(), partial._stored
-    if group.size == 1:
-        return partial
-    dtype, device, mine = check_exchangeable(store.dtype), store.device, shares.mine
-    counts, one = share_facts(store)
-    total = Vector(dtype, mine, device=device)
-    if not counts.sum():
-        return total
-    per_word = [shares.words[shares.rank]] * group.size
-    bits = group.alltoall(store.present[: sum(shares.words)], shares.words, per_word)
-    dense: Array | None = None
-    if dtype is BOOL and one is None:
-        dense = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
-    elif one is None:
-        dense = group.alltoall(slots(store)[: shares.size], shares.counts, [mine] * group.size)
-    step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
-    for rank in range(group.size if mine else 0):
-        if not counts[rank]:
-            continue
-        present = bits[rank * per_word[0] : (rank + 1) * per_word[0]].copy()
-        piece = VectorStore(device, mine, dtype, present, one)
-        if dense is not None:
-            piece.values = dense_values(device, mine, dtype)
-            piece.values[:length] = dense[rank * step : rank * step + length]
-        other = Vector._from_store(piece)
-        if total.nvals:
-            total(monoid) << other
-        else:
-            total << other
-    return total
 
 
 def reduce_scalars(found: np.generic | None, monoid: Typed) -> np.generic | None:
@@ -193,6 +144,44 @@ def broadcast(found: np.generic | None, dtype: DataType, root: int) -> np.generi
     return dtype.np_type.type(values[root]) if some[root] else None
 
 
+def check_entries(
+    what: str,
+    indices: Mapping[str, IndicesLike],
+    sizes: Mapping[str, SizeArg],
+    share: bool,
+    values: ValuesLike = True,
+    dtype: DTypeArg = None,
+) -> tuple[list[Array], list[int], ArrayOrValue, DataType]:
+    """The arguments of `from_coo` as arrays, checked: indices and sizes by name, of each dimension. share: each rank
+    passes other entries; a size that is not given is derived from those of all ranks."""
+    group = current()
+    d = group.device
+
+    def checked() -> tuple[list[Array], ArrayOrValue, DataType]:
+        arrays = [index_array(d, x, name) for name, x in indices.items()]
+        array, kind = value_array(d, values, dtype)
+        check_lengths(array, *arrays)
+        for x, (name, size), at in zip(arrays, sizes.items(), indices):
+            check_range(x, LONGEST if size is None else check_size(name, size), at)
+        return arrays, array, kind
+
+    arrays, array, kind = group.all_or_none(what, checked) if share else checked()
+    found = []
+    for x, (name, size) in zip(arrays, sizes.items()):
+        if size is None:
+            end = int(x.max()) + 1 if len(x) else 0
+            size = maximum_of_ranks(end) if share else end
+            if not size:
+                raise ValueError(f"{name}: expected a size, because there are no indices, got None")
+        found.append(check_size(name, size))
+    return arrays, found, array, kind
+
+
+def maximum_of_ranks(x: int) -> int:
+    """The maximum of a number over all ranks."""
+    return int(current().allreduce(np.array([x]), np.maximum)[0])
+
+
 def owned_entries(
     s: Shares, indices: Sequence[Array], values: ArrayOrValue, kind: DataType, share: bool
 ) -> tuple[Sequence[Array], ArrayOrValue, DataType]:
@@ -209,11 +198,6 @@ def owned_entries(
         keep = s.has(indices[0])
         indices, values = [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
     return indices, values, kind
-
-
-def maximum_of_ranks(x: int) -> int:
-    """The maximum of a number over all ranks."""
-    return int(current().allreduce(np.array([x]), np.maximum)[0])
 
 
 def concatenate(arrays: Sequence[Array]) -> list[Array]:
@@ -241,13 +225,11 @@ def stack_rows(part: Matrix, heights: list[int]) -> Matrix:
     ptr = xp.zeros(sum(heights) + 1, np.int64)
     xp.cumsum(group.allgather(lengths.astype(np.int64), heights), out=ptr[1:])
     columns = group.allgather(columns.astype(index_type(part.ncols), copy=False), counts)
-    if facts.one is not None:
-        values = facts.one
-    else:
+    if facts.one is None:
         values = device.full(counts[group.rank], values) if isinstance(values, np.generic) else values
         values = group.allgather(values[: counts[group.rank]], counts)
     rows = from_arrays(device, sum(heights), part.ncols, ptr, columns)  # not checked, and so not copied
-    return Matrix._from_store(MatrixStore(Structure(rows), dtype, values))
+    return Matrix._from_store(MatrixStore(Structure(rows), dtype, values if facts.one is None else facts.one))
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
@@ -256,10 +238,8 @@ def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     if group.size == 1:
         return list(arrays)
     xp = group.device.xp
-    if group.device.host_memory:
-        order = xp.argsort(owners, kind="stable")
-    else:  # CuPy guarantees no order of equal keys
-        order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
+    # Keys that differ, because CuPy guarantees no order of equal ones.
+    order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
     return [group.alltoall(x[order], sent, received) for x in arrays]

@@ -7,7 +7,6 @@ import os
 import re
 import time
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -24,8 +23,6 @@ from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from .shares import Shares
 
 T = TypeVar("T")
@@ -56,8 +53,9 @@ FAILED, CONFIRM = -2, "whether ranks go on"  # FAILED: sent by a rank that fails
 LOCAL_ERRORS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
 
 
-class Group(ABC):
-    """`size` ranks, of which this process is number `rank`; each stores its objects on its `device`.
+class Group:
+    """`size` ranks, of which this process is number `rank`; each stores its objects on its `device`. This class: of one
+    rank, which sends nothing; those of transports.py send by MPI and NCCL.
 
     All ranks enter collectives in the same order. Whatever decides whether a collective is entered must be the same on
     all ranks: never how this rank stores its part, what it has measured, or its free memory.
@@ -101,11 +99,9 @@ class Group(ABC):
             self._traced("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(contiguous, out, counts))
         return out
 
-    def alltoall(self, x: Array, sent: list[int], received: list[int] | None = None) -> Array:
+    def alltoall(self, x: Array, sent: list[int], received: list[int]) -> Array:
         """Send a part of x to each rank, and return the parts received, in rank order. x: the parts for all ranks, of
-        `sent` elements each. received: elements received from each rank; None: exchange these numbers first."""
-        if received is None:
-            received = self.gather_host(np.array(sent))[:, self.rank].tolist()
+        `sent` elements each. received: elements received from each rank."""
         if self.size == 1:
             return x
         with self._entered("alltoall", x.dtype):
@@ -238,13 +234,13 @@ class Group(ABC):
         else:
             tracing.active.note_call(self.device, call, nbytes, self._text(), run)
 
-    # ---- implemented by subclasses ----
+    # ---- implemented by subclasses, for more than one rank ----
 
-    @abstractmethod
-    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None: ...
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
+        raise AssertionError("a single rank has nothing to gather")
 
-    @abstractmethod
-    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None: ...
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
+        raise AssertionError("a single rank has nothing to send")
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -396,16 +392,3 @@ def _public(error: Exception) -> str:
 def _difference(texts: list[str]) -> str:
     each = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
     return f"ranks differ in what they run: {each}. Hint: every rank must run the same statements"
-
-
-class SingleRank(Group):
-    """A Group of one rank: nothing is sent."""
-
-    def __init__(self, device: Device, **how: Unpack[GroupOptions]) -> None:
-        super().__init__(0, 1, device, **how)
-
-    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
-        raise AssertionError("a single rank has nothing to gather")
-
-    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
-        raise AssertionError("a single rank has nothing to send")

@@ -77,9 +77,12 @@ def require_host() -> None:
 
 @contextmanager
 def recording_paused() -> Iterator[None]:
-    """Suspend symbolic execution for facts that all ranks find together while each executes the body symbolically.
-    Raises OnHost if only this rank records, as on CPUs, when rounds by statements have taken long."""
-    recorder = recording.recorder
+    """Suspend symbolic execution, if there is one, for facts that all ranks find together while each executes the body
+    symbolically. Raises OnHost if only this rank records, as on CPUs, when rounds by statements have taken long."""
+    recorder = recording.recorder if is_recording() else None
+    if recorder is None:
+        yield
+        return
     if recorder.host:
         raise OnHost
     recording.recorder = None
@@ -174,15 +177,12 @@ class ScatterShares(GatherAll):
 
 def gather_vector(part: Whole, shares: Shares) -> Whole:
     """A whole vector; gathered once, until it is written again."""
-    group = current()
-    if group.size == 1:
-        return part
     found = recording.recorder.exchanged(part, GatherAll)
     if found is None:
         found = Whole(
             exchange.check_exchangeable(part.dtype), shares.size, name=f"all of {part.name}", device=part.device
         )
-        recording.recorder.exchange(found, part, GatherAll(group, shares))
+        recording.recorder.exchange(found, part, GatherAll(current(), shares))
     return found
 
 

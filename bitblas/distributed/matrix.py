@@ -24,9 +24,8 @@ from semirings.dtypes import FP64, DataType
 from .. import tuning
 from ..atomic import replacing
 from ..core import Matrix as Whole
-from ..core import aggregators
-from ..core.building import check_lengths, dense_values
-from ..core.convert import check_range, check_size, index_array, value_array
+from ..core.building import dense_values
+from ..core.convert import check_range, check_size, index_array
 from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
@@ -37,7 +36,7 @@ from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats.csr.kernels import index_type
 from ..store import MatrixStore
 from ..typing import Array
-from . import exchange, shares, work_sharing
+from . import exchange, loops, shares, work_sharing
 from .base import Distributed
 from .products import DistributedExpression, check_product, classes_by_ndim, multiply_vector
 from .shares import Shares
@@ -50,8 +49,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ..core import Vector as WholeVector
+    from ..core.matrix.read import TransposedMatrix as WholeTransposed
     from ..core.typing import (
-        ArrayOrValue,
         Axes,
         DeviceArg,
         DTypeArg,
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
     from .products import Local
 
 Fact = TypeVar("Fact")
-LONGEST = 1 << 60  # maximum size of GraphBLAS
 MANIFEST = "manifest.json"
 VERSION = 1  # of the manifest
 Chunk = tuple[Any, ...]  # rows, columns, and values if they are not all equal: arrays of any library
@@ -84,7 +82,7 @@ class LayoutOptions(TypedDict, total=False):
 
 # ---- Test whether a distributed matrix is symmetric.
 
-FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)  # constants of splitmix64's finalizer
 
 
 def equals_transpose(A: Matrix, values: bool) -> bool:
@@ -114,8 +112,7 @@ def _bits(x: Array) -> Array:
     """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
     if x.dtype.kind == "c":
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
-    x = x + x.dtype.type(0) if x.dtype.kind == "f" else x
-    return x.astype(np.float64).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
+    return (x.astype(np.float64) + 0.0).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
 
 
 # ---- Read-only operations of a distributed Matrix and its transpose: products, reductions, extraction.
@@ -131,7 +128,11 @@ class MatrixRead:
 
         @property
         def _matrix(self) -> Matrix: ...
-        def _rows(self) -> Matrix: ...
+        @property
+        def T(self) -> Matrix | TransposedMatrix: ...
+        @property
+        def dtype(self) -> DataType: ...
+        def _rows(self, values: bool = True) -> Matrix: ...
 
     @property
     def nrows(self) -> int:
@@ -147,14 +148,11 @@ class MatrixRead:
         nrows, ncols = M.shares.size, M._part.ncols
         return (ncols, nrows) if self._transposed else (nrows, ncols)
 
-    @property
-    def dtype(self) -> DataType:
-        return self._matrix._part.dtype
-
-    @property
-    def device(self) -> Device:
-        """The device of this rank's share."""
-        return self._matrix._part.device
+    def _local(self, values: bool = True) -> Whole | WholeTransposed:
+        """This rank's rows. values: whether their values are read."""
+        if self._transposed and current().size == 1:
+            return self._matrix._part.T
+        return self._rows(values)._part
 
     def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
         """The product with a Vector, as a column."""
@@ -172,32 +170,22 @@ class MatrixRead:
         check_product(f, False)
 
         def local() -> Local:
-            part, M = self._rows()._part, B._matrix
-            whole = M._part if current().size == 1 else work_sharing.whole(M)
-            return part.mxm(whole.T if B._transposed else whole, f)
+            whole = work_sharing.whole(B._matrix)
+            return self._local().mxm(whole.T if B._transposed else whole, f)
 
         return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
 
     def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
-        return self._reduce(op, "reduce_rowwise", self._transposed)
+        dtype = self._matrix._part.reduce_rowwise(op).dtype
+        local = lambda: self._local().reduce_rowwise(op)
+        return DistributedExpression((self.nrows,), "reduce_rowwise", (self,), None, local, dtype)
 
     def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
-        """The monoid's sum of each column that has entries. op may be an aggregator."""
-        return self._reduce(op, "reduce_columnwise", not self._transposed)
-
-    def _reduce(self, op: OperatorLike, method: str, columnwise: bool) -> DistributedExpression[Vector]:
-        M = self._matrix
-        size = M.ncols if columnwise else M.nrows
-        dtype = M._part.reduce_rowwise(op).dtype
-        if not columnwise:
-            return DistributedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
-        if aggregators.find(op) is not None:
-            local: Callable[[], Local] = lambda: M.T._rows()._part.reduce_rowwise(op)
-        else:
-            f = typed(op, "monoid", self.dtype)
-            local = lambda: exchange.sum_vectors(M._part.reduce_columnwise(f).new(), M.column_shares, f)
-        return DistributedExpression((size,), method, (self,), None, local, dtype)
+        """The monoid's sum of each column that has entries: of each row of the transpose. op may be an aggregator."""
+        found = self.T.reduce_rowwise(op)
+        found.method, found.args = "reduce_columnwise", (self,)
+        return found
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries."""
@@ -284,11 +272,6 @@ class Matrix(MatrixRead, Distributed):
         return self
 
     @property
-    def column_shares(self) -> Shares:
-        """The partition of a row vector's positions."""
-        return shares.of(self.ncols)
-
-    @property
     def T(self) -> TransposedMatrix:
         """The transpose, not computed: products and reductions read the matrix transposed."""
         return TransposedMatrix(self)
@@ -315,18 +298,10 @@ class Matrix(MatrixRead, Distributed):
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
         parts."""
-        d, group = rank_device(device), current()
-
-        def checked() -> tuple[Array, Array, ArrayOrValue, DataType]:
-            i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
-            array, kind = value_array(d, values, dtype)
-            check_lengths(array, i, j)
-            check_range(i, LONGEST if nrows is None else check_size("nrows", nrows), "rows")
-            check_range(j, LONGEST if ncols is None else check_size("ncols", ncols), "columns")
-            return i, j, array, kind
-
-        i, j, array, kind = group.all_or_none("Matrix.from_coo", checked) if share else checked()
-        nrows, ncols = _size(i, nrows, "nrows", share), _size(j, ncols, "ncols", share)
+        d, group, sizes = rank_device(device), current(), {"nrows": nrows, "ncols": ncols}
+        (i, j), (nrows, ncols), array, kind = exchange.check_entries(
+            "Matrix.from_coo", {"rows": rows, "columns": columns}, sizes, share, values, dtype
+        )
         s = _partition_rows(nrows, [i], share)
         (i, j), array, kind = exchange.owned_entries(s, (i, j), array, kind, share)
         make = lambda: Whole.from_coo(
@@ -452,13 +427,11 @@ class Matrix(MatrixRead, Distributed):
         parts, lows = parts or [Whole(manifest["dtype"], 0, ncols, device=current().device)], lows or [0]
         stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
         first = stores[0]
-        same = all(s.iso and s.values.tobytes() == first.values.tobytes() for s in stores)
-        count = sum(s.nvals for s in stores)
-        one = exchange.facts_of_ranks(count, first.values if same else None, first.dtype).one
         found = [part.to_coo() for part in parts]
         i = xp.concatenate([rows + np.uint64(low) for low, (rows, _, _) in zip(lows, found)])
-        j, x = (xp.concatenate([entries[k] for entries in found]) for k in (1, 2))
-        values = x if one is None else one
+        j, values = (xp.concatenate([entries[k] for entries in found]) for k in (1, 2))
+        if all(store.iso and store.values.tobytes() == first.values.tobytes() for store in stores):
+            values = first.values
         return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
     # ---- contents, and facts about them ----
@@ -497,12 +470,7 @@ class Matrix(MatrixRead, Distributed):
 
         return self._cached(("kept", key), lambda: make(twin()))
 
-    def _run_on_ranks(
-        self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
-    ) -> Callable[[], Fact] | None:
-        """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
-        run = work_sharing.runner(program, self)
-        return None if run is None else lambda: run(program, self, args, options)
+    _run_on_ranks = work_sharing.run_on_ranks
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
@@ -514,8 +482,9 @@ class Matrix(MatrixRead, Distributed):
             return bool(structure)
         return bool(self._cached("symmetric values", lambda: equals_transpose(self, True)))
 
-    def _mirror(self) -> Matrix:
-        """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
+    def _mirror(self, values: bool = True) -> Matrix:
+        """The transpose, distributed by rows; redistributed unless the matrix, without `values` its structure, is
+        symmetric."""
 
         def transpose() -> Matrix:
             one = self._shared_facts().one
@@ -523,10 +492,7 @@ class Matrix(MatrixRead, Distributed):
             values = x if one is None else one
             return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
-        return self if self.is_symmetric() else self._cached("mirror", transpose)
-
-    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
-        return f"A[I, J] = x: expected {what}shape {expected}, got {got}"
+        return self if self.is_symmetric(values=values) else self._cached("mirror", transpose)
 
 
 class TransposedMatrix(MatrixRead, Operators):
@@ -548,11 +514,17 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def name(self) -> str: return f"{self._matrix.name}.T"
     @property
+    def dtype(self) -> DataType: return self._matrix.dtype
+    @property
+    def device(self) -> Device: return self._matrix.device
+    @property
     def nvals(self) -> int: return self._matrix.nvals
 
-    def _mirror(self) -> Matrix: return self._matrix
-    def _rows(self) -> Matrix: return self._matrix._mirror()
     # fmt: on
+
+    def _rows(self, values: bool = True) -> Matrix:
+        with loops.recording_paused():
+            return self._matrix._mirror(values)
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         return self._matrix.is_symmetric(values=values)
@@ -569,16 +541,6 @@ class TransposedMatrix(MatrixRead, Operators):
 
 
 # ---- Build a matrix: send each entry to the rank that owns its row, then build there.
-
-
-def _size(indices: Array, size: SizeArg, name: str, share: bool) -> int:
-    if size is not None:
-        return check_size(name, size)
-    found = int(indices.max()) + 1 if len(indices) else 0
-    found = exchange.maximum_of_ranks(found) if share else found
-    if not found:
-        raise ValueError(f"{name}: expected a size, because there are no indices, got None")
-    return found
 
 
 def _partition_rows(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
@@ -613,32 +575,24 @@ def _entries_of_rank(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array
 def _redistributed(read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> list[tuple[Array, Array]]:
     """This rank's entries from the chunks of all ranks, in 8 bytes an entry if all positions are below 2^31."""
     group, found = current(), list[tuple[Array, Array]]()
-    d = group.device
+    chunks = (chunk for read in (read_chunks,) for chunk in read())  # opened with the first chunk
 
-    def opened() -> Iterator[Chunk]:  # at the first chunk, so that an error is reported to all ranks
-        yield from read_chunks()
-
-    chunks = opened()
-
-    def next_ends() -> list[Array]:
-        """The ends of the next chunk; nothing after the last."""
+    def next_chunk() -> Chunk | None:
         chunk = next(chunks, None)
-        if chunk is None:
-            return []
-        if len(chunk) != 2:
+        if chunk is not None and len(chunk) != 2:
             raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
-        ends = [index_array(d, x, name) for x, name in zip(chunk, ("rows", "columns"))]
-        check_lengths(np.bool_(True), *ends)
-        check_range(ends[0], s.size, "rows")
-        check_range(ends[1], ncols, "columns")
-        return ends
+        return chunk
 
     while True:
-        ends = group.all_or_none("Matrix.from_chunks", next_ends)
-        if not group.allreduce(np.array([bool(ends)]), np.logical_or)[0]:
+        chunk = group.all_or_none("Matrix.from_chunks", next_chunk)
+        if not group.allreduce(np.array([chunk is not None]), np.logical_or)[0]:
             return found
-        arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends or [np.zeros(0, np.int64)] * 2]
-        i, j = exchange.redistribute(s.owners(d.xp, arrays[0]), arrays)
+        ends = [np.zeros(0, np.int64)] * 2 if chunk is None else chunk
+        (rows, columns), *_ = exchange.check_entries(
+            "Matrix.from_chunks", dict(zip(("rows", "columns"), ends)), {"nrows": s.size, "ncols": ncols}, True
+        )
+        arrays = [x.astype(np.int64, copy=False) for x in (rows, columns)]
+        i, j = exchange.redistribute(s.owners(group.device.xp, arrays[0]), arrays)
         found.append(((i - s.low).astype(index_type(s.mine)), j.astype(index_type(ncols))))
 
 

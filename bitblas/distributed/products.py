@@ -1,25 +1,23 @@
 """Delayed expressions of distributed objects, and the products A.mxv(v) and v.vxm(A).
 
 Communication happens when a statement runs, in the same order on all ranks; the remaining work is a statement on this
-rank's share. If this rank's rows are rows of the result, a product gathers the vector; otherwise each rank's
-contribution to the whole result is sent to its owners and combined. Both send the same amount; the first uses the mask.
+rank's share. A product gathers the vector, and each rank computes its rows of the result. If these are not its rows of
+the matrix, the matrix is redistributed, once.
 Positional operators (rowindex, colindex, ..) are adjusted, because the first row of a share is not row 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
-from semirings import Typed, dtypes, indexunary, monoid
-from semirings.algebra import compose
-from semirings.catalog import BINARY
-from semirings.dtypes import INT64, DataType
+from semirings import Typed, dtypes, monoid
+from semirings.dtypes import DataType
 from semirings.expressions import names_in
 
-from ..core import Matrix, Vector
+from ..core import Matrix
 from ..core import explain as plan_of
 from ..core.operators import find, typed
 from ..core.options import check_options
@@ -27,15 +25,13 @@ from ..core.statement.expressions import Expression
 from ..core.statement.infix import Delayed, Operand, describe
 from ..core.statement.masks import Mask
 from ..exceptions import DimensionMismatch, NotImplementedException
-from ..operations.permute import OF_RESULT, SUMMED
-from ..plan.direction import DistributedFacts, distributed_direction
-from . import exchange, loops, work_sharing
+from ..operations.permute import OF_RESULT
+from . import work_sharing
 from .start import current
 
 if TYPE_CHECKING:
     from ..core import Matrix as WholeMatrix
     from ..core import Vector as WholeVector
-    from ..core.matrix.read import TransposedMatrix
     from ..core.statement.expressions import VectorExpression
     from ..core.statement.indexing import IndexExpr
     from ..core.typing import DTypeArg, MaskArg, OperandArg, OperandLike, OperatorLike
@@ -183,24 +179,14 @@ def check_product(f: Typed, flip: bool) -> None:
         _refuse(f)
 
 
-def summed_position_by_value(part: Vector, f: Typed, low: int, flip: bool) -> tuple[Vector, Typed]:
-    """Rewrite a product by the summed position as a product by value: the value at each position is its number."""
-    expr = f.op.binaryop.expr
-    base = expr.removesuffix(" + 1")
-    if not f.op.is_positional or base not in SUMMED:
-        return part, f
-    numbers = part.apply(indexunary.index[INT64], low + (expr != base)).new()
-    return numbers, compose(f.op.monoid, BINARY["first" if flip else "second"])[INT64]
-
-
-# ---- Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
+# ---- Distributed A.mxv(v) and v.vxm(A): gather the vector.
 
 
 def multiply_vector(
     matrix: OperandLike | MatrixRead, vector: OperandLike, op: OperatorLike, method: str
 ) -> DistributedExpression[DistributedVector]:
     """Check sizes and operator of a product: DimensionMismatch unless inner sizes agree; TypeError, KeyError for op."""
-    if not isinstance(matrix, Operand) or matrix.ndim != 2 or not hasattr(matrix._resolve(), "_mirror"):
+    if not isinstance(matrix, Operand) or matrix.ndim != 2 or not hasattr(matrix._resolve(), "_local"):
         raise TypeError(f"{method}: expected a distributed Matrix, got {describe(matrix)}")
     if not isinstance(vector, Operand) or vector.ndim != 1 or not hasattr(vector._resolve(), "shares"):
         raise TypeError(f"{method}: expected a distributed Vector, got {describe(vector)}")
@@ -215,69 +201,13 @@ def multiply_vector(
     return DistributedExpression((size,), method, args, f, lambda: _product(A, v, f, flip), f.return_type)
 
 
-class ProductPlan(NamedTuple):
-    """How a distributed product is computed."""
-
-    gathers: bool  # gather the vector; otherwise distribute and combine what this rank's rows contribute
-    values: bool  # whether the vector's values are read
-    reason: str
-
-
-def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> ProductPlan:
-    """Choose how to compute a product. A collective: decides by facts that the ranks exchange."""
-    M, read = A._matrix, names_in(f.op.binaryop.expr)
-    of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
-    reads, values = of_vector in read, of_matrix in read
-    if current().size == 1:
-        return ProductPlan(True, reads, "a single rank")
-    # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
-    rows = A._transposed == flip
-    known = M._known.get("symmetric values" if values else "symmetric")
-    same = bool(known) if rows else M.is_symmetric(values=values)
-    facts = DistributedFacts(
-        entries=v._shared_facts().entries,
-        size=v.size,
-        rows_of_result=rows,
-        symmetric=same,
-        may_push=not A.device.host_memory,
-    )
-    found = distributed_direction(facts)
-    return ProductPlan(not found.push, reads, found.why)
-
-
-def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
-    """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
-    M, rows = A._matrix, A._transposed == flip
+def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
+    """This rank's rows of the result: the rows of A, or of its transpose (which A may equal), times the vector."""
     read = names_in(f.op.binaryop.expr)
-    with loops.recording_paused():
-        M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-    return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
-
-
-def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local:
-    if loops.is_recording() and current().size > 1:
-        return _symbolic_product(A, v, f, flip)
-    how = plan_product(A, v, f, flip)
-    found = _local_product(A, v, f, flip, how)
-    if how.gathers:
-        return found
-    return exchange.sum_vectors(found.new(), A._matrix.column_shares, f.op.monoid[found.dtype])
-
-
-def _local_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool, how: ProductPlan) -> VectorExpression:
-    """This rank's computation, delayed: its share of the result, or its rows' contribution to the whole result."""
-    part = A._matrix._part
-    if current().size == 1:
-        return _multiply(part.T if A._transposed else part, v._part, f, flip)
-    if how.gathers:
-        whole = v._gathered(how.values)
-        return _multiply(part.T if flip else part, whole, f, flip)
-    u, g = summed_position_by_value(v._part, f, v.shares.low, flip)
-    return _multiply(part if flip else part.T, u, g, flip)
-
-
-def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool) -> VectorExpression:
-    return u.vxm(N, f) if flip else N.mxv(u, f)
+    of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
+    rows = (A.T if flip else A)._local(of_matrix in read)
+    u = v._gathered(of_vector in read)
+    return u.vxm(rows.T, f) if flip else rows.mxv(u, f)
 
 
 def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None = None) -> str:
@@ -295,12 +225,10 @@ def explain(expr: Delayed | MatrixRead, algorithm: Callable[..., object] | None 
     flip, f = expr.method == "vxm", expr.op
     assert f is not None  # products have an operator
     v, A = (x._resolve() for x in (expr.args if flip else expr.args[::-1]))
-    how = plan_product(A, v, f, flip)
-    M = A._matrix
-    size = v.size if how.gathers else M.ncols
-    facts = v._shared_facts()
-    bits = size // 8 if 0 < facts.entries < v.size or not how.gathers else 0
-    value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
+    facts, read = v._shared_facts(), ("x" if flip else "y") in names_in(f.op.binaryop.expr)
+    bits = v.size // 8 if 0 < facts.entries < v.size else 0
+    value_bytes = v.dtype.np_type.itemsize * v.size if read and facts.one is None and facts.entries else 0
     sent = (ranks - 1) * (bits + value_bytes) // ranks
-    plan = plan_of(_local_product(A, v, f, flip, how))
-    return f"{expr.method} on {ranks} ranks: {how.reason}; about {sent} bytes per rank\nthis rank: {plan}"
+    how = "a single rank" if ranks == 1 else f"gather: {facts.entries} of {v.size} entries"
+    plan = plan_of(_product(A, v, f, flip))
+    return f"{expr.method} on {ranks} ranks: {how}; about {sent} bytes per rank\nthis rank: {plan}"

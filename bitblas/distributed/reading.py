@@ -6,6 +6,7 @@ A byte range goes from the start of a line to the end of one; rows come from the
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Iterator
 from itertools import pairwise
@@ -34,7 +35,6 @@ from ..io.files import Bytes, Source, open_input
 from ..io.graphs import check_numbering
 from ..io.tables import load_parquet, vertex_columns, weights_of
 from ..io.weights import (
-    ROUNDED,
     WeightType,
     check_decimal,
     integral_as_int64,
@@ -268,21 +268,17 @@ def _build_edges(
 ) -> Matrix:
     """The Matrix of the edges that this rank has read. directed: with False each edge counts in both directions; of two
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
-    keeps_smaller = directed is False and found[0][2] is not None and how.get("dup_op") is None
-    if directed is False and not keeps_smaller:
-        found = [with_reverse_edges(part) for part in found]
-    one_way = _build_matrix(source, found, n, n, how, weights)
-    if not keeps_smaller:
-        return one_way
-    both = one_way.ewise_add(one_way.T, smaller_operator(one_way.dtype)).new(name=how.get("name"))
-    if not how.keys() & LayoutOptions.__annotations__.keys():
-        return both
-    i, j, x = both._part.to_coo()
-    return _build_matrix(source, [(i + both.shares.low, j, x)], n, n, {**how, "share": True})
+    if directed is not False:
+        return _build_matrix(source, found, n, how, weights)
+    both = [with_reverse_edges(part) for part in found]
+    if found[0][2] is None or how.get("dup_op") is not None:
+        return _build_matrix(source, both, n, how, weights)
+    one_way = _build_matrix(source, found, n, how, weights)  # refuses edges that are there twice
+    return _build_matrix(source, both, n, {**how, "dup_op": smaller_operator(one_way.dtype)}, weights)
 
 
 def _build_matrix(
-    source: Input, chunks: list[Entries], nrows: int, ncols: int, how: BuildOptions, weights: WeightType | None = None
+    source: Input, chunks: list[Entries], n: int, how: BuildOptions, weights: WeightType | None = None
 ) -> Matrix:
     """The Matrix of what this rank has read. weights: their range, if some were rounded that must not be."""
     dup_op, dtype = how.get("dup_op"), how.get("dtype")
@@ -291,18 +287,18 @@ def _build_matrix(
     parts = [chunk[2] for chunk in chunks if chunk[2] is not None]
     if not parts:
         how["dup_op"] = None
-        return Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, **how)
+        return Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, **how)
     values = _as_one_type(source, parts, dtype, weights)
     if may_overflow(dup_op, values.dtype) and dtype is None:
         values = values.astype(wide_type(values.dtype))
-    made = Matrix.from_coo(rows, cols, values, nrows=nrows, ncols=ncols, **how)
+    made = Matrix.from_coo(rows, cols, values, nrows=n, ncols=n, **how)
     if values.dtype.kind == "f" or not may_overflow(dup_op, made.dtype.np_type):
         return made
     # Whether sums have wrapped depends on the values of all ranks.
     total = float(current().allreduce(np.array([sum_of_magnitudes(values)]))[0])
     if not results_fit(dup_op, total, made.dtype.np_type):
         wide: BuildOptions = {"dup_op": operator_name(dup_op), "share": how["share"]}
-        floats = Matrix.from_coo(rows, cols, values.astype(np.float64), nrows=nrows, ncols=ncols, **wide)
+        floats = Matrix.from_coo(rows, cols, values.astype(np.float64), nrows=n, ncols=n, **wide)
         current().all_or_none("read", lambda: check_overflow("weights", dup_op, made._part, floats._part))
     return made
 
@@ -316,22 +312,16 @@ def _as_one_type(source: Input, parts: list[np.ndarray], dtype: DTypeArg, weight
             weights.add(part, real=part.dtype.kind == "f")
     if is_whole(dtype):
         parts = list(map(integral_as_int64, parts))
-    unsigned = any(part.dtype == np.uint64 for part in parts)
-    floats = any(part.dtype.kind == "f" for part in parts)
-    kinds = [weights.real, weights.low < 0, weights.high >= 1 << 63, weights.mixed, unsigned, floats]
-    gathered = current().gather_host(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
-    found: list[bool] = np.any(gathered[:, :-1], axis=0).tolist()
-    real, negative, large, mixed, unsigned, floats = found
-    mixed |= negative and large
-    if mixed and not weights.rounded and (weights.whole or not real):
-        weights.check(str(source))
-        expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1, got both"
-        raise InvalidValue(f"{source}: {expected}. {ROUNDED}")
-    kind = np.result_type(*map(chr, gathered[:, -1].tolist()))
-    if floats or mixed:
+    mine = weights.real, weights.low, weights.high, weights.beyond, np.result_type(*parts).char
+    reals, lows, highs, beyond, chars = zip(*map(json.loads, current().texts(json.dumps(mine))))
+    weights.real, weights.low, weights.high = any(reals), min(lows), max(highs)
+    weights.beyond = next(filter(None, beyond), "")
+    weights.check(str(source))
+    kind = np.result_type(*chars)
+    if weights.mixed or "d" in chars:
         kind = np.dtype(np.float64)
-    elif unsigned:
-        kind = np.dtype(np.int64 if negative else np.uint64)
+    elif "L" in chars:  # UINT64
+        kind = np.dtype(np.int64 if weights.low < 0 else np.uint64)
     values = np.concatenate([part.astype(kind, copy=False) for part in parts])
     if dtype is not None:
         current().all_or_none("read", lambda: check_values_fit(str(source), values, dtype))

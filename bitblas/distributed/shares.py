@@ -13,7 +13,6 @@ from types import ModuleType
 import numpy as np
 
 from semirings.cached import cached_property
-from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
 from ..typing import Array
@@ -54,10 +53,6 @@ class Shares:
     def words(self) -> list[int]:
         """Words of bits per rank."""
         return [-(-count // WORD) for count in self.counts]
-
-    def units(self, dtype: DataType) -> list[int]:
-        """Elements per rank of an array of values: words of bits if BOOL."""
-        return self.words if dtype is BOOL else self.counts
 
     def owner(self, position: int) -> int:
         return int(np.searchsorted(self.bounds, position, side="right")) - 1

@@ -35,7 +35,7 @@ from .. import extras
 from ..config import config
 from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
-from .group import TIMEOUT, Group, GroupOptions, SingleRank
+from .group import TIMEOUT, Group, GroupOptions
 from .liveness_board import ORDERED, LivenessBoard
 from .supervise import FORWARDED, LAUNCHER, end_with_parent
 from .transports import MEETING_OFFSET, MpiGroup, NcclGroup
@@ -91,7 +91,7 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     how: GroupOptions = {"timeout": seconds, "debug": checks}
     _notify_launcher(JOINING)
     if place is None and not any(name in os.environ for name in UNDER_MPI):
-        group: Group = SingleRank(local_device, **how)
+        group: Group = Group(0, 1, local_device, **how)
     elif local_device.host_memory:
         group = MpiGroup(local_device, **how)
         if place is not None and place.ranks != group.size:
@@ -102,7 +102,7 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     elif place is None:
         raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
     elif place.ranks == 1:
-        group = SingleRank(local_device, **how)
+        group = Group(0, 1, local_device, **how)
     else:
         group = NcclGroup(place.rank, place.ranks, local_device, **how)
     config.device = local_device.name

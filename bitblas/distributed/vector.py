@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64, DataType
+from semirings.dtypes import FP64
 
 from ..core import Scalar
 from ..core import Vector as Whole
-from ..core.building import check_lengths, dense_values, fill_of
-from ..core.convert import check_range, check_size, index_array, value_array
+from ..core.building import dense_values, fill_of
+from ..core.convert import check_size
 from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr
-from ..core.statement.infix import Operand, describe, is_tensor
+from ..core.statement.infix import describe, is_tensor
 from ..core.statement.masks import Mask
 from ..core.vector import StyledVector
 from ..device import Device
@@ -27,14 +27,13 @@ from ..typing import Array
 from . import exchange, loops, shares
 from .base import Distributed
 from .loops import DistributedArray
-from .products import DistributedExpression, classes_by_ndim, multiply_vector, part_of
+from .products import DistributedExpression, classes_by_ndim, multiply_vector
 from .start import current, rank_device
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..core.typing import (
-        ArrayOrValue,
         Axes,
         DeviceArg,
         DTypeArg,
@@ -91,33 +90,18 @@ class Vector(Distributed, StyledVector):
         device: DeviceArg = None,
     ) -> Self:
         """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
-        entries, which are then sent to their owners, and `size` is required."""
+        entries, which are then sent to their owners. A size that is not given is derived from all parts."""
         d = rank_device(device)
         if isinstance(indices, DistributedArray):
             length: Any = size  # check_size refuses None
             s = shares.of(check_size("size", length))
             return cls._of(loops.from_index_vectors(indices, values, dtype, s, dup_op), s)
-        if current().size == 1 and not (share and size is None):
-            part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
-            return cls._of(part, shares.of(part.size), name)
-        if size is None and share:
-            raise ValueError("size: required with share=True, got None")
-
-        def checked() -> tuple[Array, ArrayOrValue, DataType, int]:
-            at = index_array(d, indices, "indices")
-            array, kind = value_array(d, values, dtype)
-            check_lengths(array, at)
-            if size is None and not len(at):
-                raise ValueError("size: expected a size, because there are no indices, got None")
-            end = int(at.max()) + 1 if size is None else check_size("size", size)
-            check_range(at, end, "indices")
-            return at, array, kind, end
-
         group = current()
-        at, array, kind, size = group.all_or_none("Vector.from_coo", checked) if share else checked()
+        (at,), (size,), array, kind = exchange.check_entries(
+            "Vector.from_coo", {"indices": indices}, {"size": size}, share, values, dtype
+        )
         s = shares.of(size)
         (at,), array, kind = exchange.owned_entries(s, (at,), array, kind, share)
-        array = d.full(len(at), array) if share and isinstance(array, np.generic) else array
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
@@ -159,6 +143,8 @@ class Vector(Distributed, StyledVector):
 
     def _gathered(self, values: bool = True) -> Whole:
         """The whole vector on every rank, read-only. values: whether the values are read."""
+        if current().size == 1:
+            return self._part
         if loops.is_recording():
             return loops.gather_vector(self._part, self.shares)
         return exchange.gather_vector(self._part, self.shares, self._shared_facts(), values=values)
@@ -256,20 +242,11 @@ class Vector(Distributed, StyledVector):
         self, axes: Axes, value: OperandLike, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
-        loops.require_host()
-        if current().size == 1 and not isinstance(value, Operand):
-            mask_part = None if mask is None else part_of(mask)
-            self._changes()._assign(axes, value, mask_part, accum, replace, region)
-            return
         if index.size is None and is_tensor(value):
             raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
         if region and mask is not None and mask.parent.shape != (index.size,):
             raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
         super()._assign(axes, value, mask, accum, replace, region)
-
-    def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
-        """This rank's elements of another vector."""
-        return x._gathered()[keep.nonzero()[0]].new()
 
     def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
         """The Matrix with the entry (i, self[i]) for each i, as of `bitblas.Vector`. Its columns are gathered at once,
@@ -281,11 +258,6 @@ class Vector(Distributed, StyledVector):
             whole = Whole.from_dense(current().allgather(keys, self.shares.counts), device=self.device)
             made._known["whole"] = whole._as_map(ncols, None if like is None else like._known.get("whole"))
         return made
-
-    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
-        if what:
-            return f"v[I] = x: expected {expected[0]} values, got {got[0]}"
-        return f"v[I] = x: expected a vector of size {expected[0]}, got {got}"
 
     # ---- operations ----
 

@@ -31,7 +31,7 @@ from ..plan.ranks import SHARED, RankFacts, RankPlan, WorkKind, choose
 from ..store import VectorStore, dense_values, words
 from ..typing import Array
 from . import exchange, loops, shares
-from .group import CONFIRM, FAILED
+from .group import CONFIRM, FAILED, LOCAL_ERRORS
 from .start import current
 
 if TYPE_CHECKING:
@@ -87,17 +87,21 @@ def plan(A: Matrix, program: object) -> RankPlan:
     return A._cached(key, lambda: choose(facts_of(A), kind, choice))
 
 
-def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
+def run_on_ranks(
+    A: Matrix, program: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Callable[[], Any] | None:
     """How an algorithm runs if each rank has the whole matrix; None if it is partitioned."""
-    group = current()
     if loops.is_recording():
         return None
-    if group.size == 1:
-        return run_alone
-    kind, wanted = work_kind(program), group.choice
-    if wanted in ("", "shared"):
-        wanted = "partitioned" if A.device.host_memory and kind not in (*SHARED, "") else plan(A, program).choice
-    return {"partitioned": None, "shared": run_shared, "replicated": run_replicated}[wanted]
+    group, work = current(), algorithm_loops.ALL
+    if group.size > 1:
+        kind, choice = work_kind(program), group.choice
+        if choice in ("", "shared"):
+            choice = "partitioned" if A.device.host_memory and kind not in (*SHARED, "") else plan(A, program).choice
+        if choice == "partitioned":
+            return None
+        work = RankWork() if choice == "shared" else work
+    return lambda: run_on_copy(program, A, args, options, work)
 
 
 # ---- running --------------------------------------------------------------------------------------------------------
@@ -105,57 +109,48 @@ def runner(program: Callable[..., Any], A: Matrix) -> Callable[..., Any] | None:
 
 def whole(A: Matrix) -> WholeMatrix:
     """All of A on this rank, read-only; kept until A changes. OutOfMemory, on all ranks, if it does not fit one."""
+    group = current()
 
     def gathered() -> WholeMatrix:
-        group, room = current(), copy_room(A)
         what = f"a copy of {A.name} on each of {group.size} ranks"
+        room = copy_room(A)
         group.all_or_none(what, lambda: A.device.foresee(what, room), alike=True)
         try:
-            return A._gathered()
+            copy = A._gathered()
         except MemoryError as error:  # memory is in more pieces than its sum tells
             A.device.fail(error)
+        copy._stored.structure._symmetric = A._known.get("symmetric")  # otherwise each rank would test it again
+        return copy
 
-    return A._cached("whole", gathered)
-
-
-def run_alone(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """On the only rank, as without ranks."""
-    call = _on_one_device(program, A, args, options)
-    with current().statement(lambda: f"{program.__name__}({A.name})"):
-        return _distribute(call(A._part))
+    return A._part if group.size == 1 else A._cached("whole", gathered)
 
 
-def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Each rank runs all of it. No rank waits for another: calls are compared before the next exchange."""
+def run_on_copy(
+    program: Callable[..., Any],
+    A: Matrix,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    work: algorithm_loops.SharedWork,
+) -> Any:
+    """Each rank runs its part of the independent `work`, or all of it. No rank waits for another before it has its
+    answer: calls are compared at the next exchange."""
     group = current()
     with group.statement(lambda: f"{program.__name__}({A.name})"):
-        call = _on_one_device(program, A, args, options)
-        copy = whole(A)
-        claim_call(program, args, options)
-        try:
-            result = call(copy)
-        except Exception as error:
-            compare_claims(error)
-            raise
-        if len(group.claims) > tuning.count("group.claims"):
-            compare_claims()
-        return _distribute(result)
-
-
-def run_shared(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Each rank runs its part of the independent work."""
-    with current().statement(lambda: f"{program.__name__}({A.name})"):
-        claim_call(program, args, options)
-        compare_claims()
-        call = _on_one_device(program, A, args, options)
-        copy, work = whole(A), RankWork(program.__name__)
+        call, copy = _on_one_device(program, A, args, options), whole(A)
+        if group.size > 1:
+            claim_call(program, args, options)
+        claims = group.claims
         try:
             with algorithm_loops.sharing(work):
                 result = call(copy)
         except Exception as error:
-            work.meet(error)
+            if group.before is not None:
+                compare_claims(error)
+            elif claims and isinstance(error, LOCAL_ERRORS):  # all went on from the comparison, this rank failed later
+                group.diverged(error)
             raise
-        work.meet()
+        if len(group.claims) > tuning.count("group.claims"):
+            compare_claims()
         return _distribute(result)
 
 
@@ -173,15 +168,19 @@ def claim_call(program: Callable[..., Any], args: tuple[Any, ...], options: dict
 
 def compare_claims(error: Exception | None = None) -> None:
     """One exchange: whether a rank has failed, and whether all have made the same calls since the last comparison.
-    Raises the error of a rank that failed; DistributedError if calls differ."""
+    Raises the error of a rank that failed; DistributedError if calls differ. The list of claims is replaced; it is
+    cleared too if the ranks do not go on."""
     group = current()
-    name, group.before = group.claims[-1][0] if group.claims else "an algorithm", None
-    lines = [f"{call}: argument {key}: {x}" for call, passed in group.claims for key, x in [*sorted(passed), ("-", "")]]
-    group.claims.clear()
+    claims, group.claims, group.before = group.claims, [], None
+    name = claims[-1][0]
+    lines = [f"{call}: argument {key}: {x}" for call, passed in claims for key, x in [*sorted(passed), ("-", "")]]
     text = "\n".join(lines)
     numbers = group.gather_host(np.array([FAILED if error else 0, zlib.crc32(text.encode())], np.int64), CONFIRM)
+    if (numbers == (0, numbers[0, 1])).all():
+        return
+    claims.clear()
     group.raise_remote_failures(name, numbers[:, 0], error, alike=True)
-    if error is not None or (numbers == numbers[0]).all():
+    if error is not None:
         return
     texts = group.texts(text, CONFIRM)
     rank = next(k for k, other in enumerate(texts) if other != texts[0])
@@ -230,17 +229,8 @@ def _to_one_device(x: Any) -> Any:
 class RankWork(algorithm_loops.SharedWork):
     """The independent work of an algorithm on several ranks. Answers are combined in rank order."""
 
-    def __init__(self, name: str) -> None:
-        self.group, self.name, self.met, self.failed = current(), name, False, False
-
-    def meet(self, error: Exception | None = None) -> None:
-        """Before the first exchange, once: whether each rank has its part of the answer. If one failed, all do."""
-        if not self.met:
-            self.met = self.failed = True
-            self.group.confirm(self.name, error, alike=True)
-            self.failed = error is not None
-        elif error is not None and not self.failed:
-            self.group.diverged(error)
+    def __init__(self) -> None:
+        self.group = current()
 
     def part(self, items: Any) -> Any:
         return self.group.part(items)
@@ -255,7 +245,6 @@ class RankWork(algorithm_loops.SharedWork):
         return slice(bounds[self.group.rank], bounds[self.group.rank + 1])
 
     def total(self, x: Some, op: str = "plus") -> Some:
-        self.meet()
         if isinstance(x, int):
             return int(self.group.allreduce(np.array([x]), np.add if op == "plus" else np.maximum)[0])
         if isinstance(x, WholeVector):
@@ -271,12 +260,10 @@ class RankWork(algorithm_loops.SharedWork):
         return group.allgather(total, counts)
 
     def stacked(self, C: WholeMatrix) -> WholeMatrix:
-        self.meet()
         heights = self.group.gather_host(np.array([C.nrows]))[:, 0].tolist()
         return exchange.stack_rows(C, heights)
 
     def union(self, C: WholeMatrix) -> WholeMatrix:
-        self.meet()
         one = exchange.share_facts(C._stored).one
         i, j, x = C.to_coo(values=one is None)
         rows, columns, *more = exchange.concatenate([i, j] if x is None else [i, j, x])

@@ -10,8 +10,7 @@ inequality, in entries that a pull streams, at two levels:
 `choose_direction` applies it to a statement, and names the next fact that it needs; facts that cost a kernel come last.
 Where the device decides, it compares with numbers that this module computes from the same inequality: `PushLimits` and
 `RoundLimits` for rounds of loops, `multivector_push_limit` for products with a multivector. `loop_direction` says which
-products of a loop may push at all, and `distributed_direction` chooses for several ranks. The costs are rows of the
-tuning table.
+products of a loop may push at all. The costs are rows of the tuning table.
 
 Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.
 """
@@ -358,28 +357,3 @@ def round_limits(layout: Layout, *, search: bool) -> RoundLimits:
 def missed_by_loop(device: str) -> float:
     """Reads that a loop costs which cannot pull because the transpose is not available: a push of all entries."""
     return tuning.value(f"push_cost.{device}")
-
-
-# ---- Several ranks: gather the vector and pull, or push along this rank's rows and combine the contributions.
-
-
-class DistributedFacts(NamedTuple):
-    """Facts of a product of several ranks that all of them share."""
-
-    entries: int  # of the vector
-    size: int
-    rows_of_result: bool  # this rank's rows of the matrix are rows of the result; otherwise its columns
-    symmetric: bool
-    may_push: bool  # on GPUs
-
-
-def distributed_direction(facts: DistributedFacts) -> Direction:
-    """Push along own rows and combine, or gather the vector and pull."""
-    active = f"{facts.entries} of {facts.size} entries"
-    cheaper = facts.entries * tuning.value("push_cost.ranks") < facts.size
-    if facts.symmetric and facts.may_push and cheaper:
-        return Direction(True, f"push along own rows: only {active}, the matrix is symmetric")
-    if facts.rows_of_result or facts.symmetric:
-        by = "" if facts.rows_of_result else " (by symmetry)"
-        return Direction(False, f"gather: {active}, own rows are rows of the result{by}")
-    return Direction(True, "push along own rows, which are columns of the result: the matrix is not symmetric")
