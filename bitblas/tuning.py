@@ -381,6 +381,12 @@ TABLE: dict[str, Threshold] = {
         "Rows up to this length have a table in the shared memory of one block, if it has room; longer ones (hubs) "
         "have tables in global memory.",
     ),
+    "map.thread_entries": Threshold(
+        16, "entries", "Rows up to this length (8, 16 or 32; 0: none) are held in the registers of one thread."
+    ),
+    "map.most_rows": Threshold(
+        0.75, "rows", "A bin with more than this part of the rows, by threads, is read without a list of its rows."
+    ),
     "map.part": Threshold(
         4096, "entries", "A block adds so many entries of a hub to a table in shared memory, then this to the hub's."
     ),
