@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from bitblas import tuning
 from bitblas.algorithms import _loops, label_propagation
 from bitblas.algorithms.communities.label_propagation import _voting
 

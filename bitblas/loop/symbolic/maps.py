@@ -31,10 +31,10 @@ from ..ir import Const, Elementwise, IndexCheck, MapProduct, Masked, Statement, 
 from .control_flow import Recording
 
 if TYPE_CHECKING:
-    from ...core.statement.expressions import MatrixExpression, VectorExpression
-    from ...core.statement.masks import Mask
     from semirings.dtypes import DTypeLike
 
+    from ...core.statement.expressions import MatrixExpression, VectorExpression
+    from ...core.statement.masks import Mask
     from ...device import Device
 
 NONE = Const(INT32, np.int32(-1))  # the key of a row without an entry
