@@ -581,9 +581,9 @@ def recount(condition: Vec | Scal) -> FusedElementwise:
 
 
 class Line(NamedTuple):
-    """One launch of a round: an advance, an element-wise kernel ("ewise"), a pull, a product with a map ("map", with all
-    its kernels) or the compaction of a frontier ("compact"); its statements; its variant. For a nested loop: "block",
-    the condition, the rounds in a run of its body, followed by its launches."""
+    """One launch of a round: an advance, an element-wise kernel ("ewise"), a pull, a product with a map ("map": all its
+    kernels) or the compaction of a frontier ("compact"); its statements; its variant. For a nested loop: "block", the
+    condition, the rounds in a run of its body, followed by its launches."""
 
     kind: str
     statements: tuple[str, ...]
