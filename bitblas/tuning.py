@@ -382,7 +382,10 @@ TABLE: dict[str, Threshold] = {
         "have tables in global memory.",
     ),
     "map.thread_entries": Threshold(
-        16, "entries", "Rows up to this length (8, 16 or 32; 0: none) are held in the registers of one thread."
+        32,
+        "entries",
+        "Rows up to this length (8, 16 or 32; 0: none) are held in the registers of one thread, if entries are "
+        "counted; up to half of it if values are summed.",
     ),
     "map.most_rows": Threshold(
         0.75, "rows", "A bin with more than this part of the rows, by threads, is read without a list of its rows."

@@ -323,7 +323,7 @@ def bins_of(t: MapProduct) -> Bins:
     """The bins of a product's rows, cached with the layout: they depend on the bytes of a slot, and hubs on the number
     of keys and on whether keys are owned."""
     rows, keys = t.rows, t.of.keys.size if longest_unit(t.rows) > _longest_row(t) else 0
-    name = "map bins", t.slot_bytes, keys, t.owned, tuning.version()
+    name = "map bins", t.counts, t.slot_bytes, keys, t.owned, tuning.version()
     return compute_once(rows.cache, name, lambda: _bins(t))
 
 
@@ -337,7 +337,7 @@ def _bins(t: MapProduct) -> Bins:
     rows, last = t.rows, _longest_row(t)
     xp, length = rows.device.xp, rows.ptr[1:] - rows.ptr[:-1]
     launches: list[Launch] = []
-    most = tuning.count("map.thread_entries")
+    most = tuning.count("map.thread_entries") // (1 if t.counts else 2)
     specs = [(entries, "map_short", {"LANES": 1, "MOST": entries}) for entries in THREADS if entries <= most]
     short = len(specs)
     specs += [(WARP, "map_rows", {"LANES": WARP})] if most < WARP else []

@@ -23,7 +23,7 @@ from .._algorithm import algorithm
 from .._parts import index_range, map_matrix
 
 
-@algorithm(answer="representative per vertex", arrays=(32, 0), work="sweeps")
+@algorithm(answer="representative per vertex", arrays=(40, 0), work="sweeps")
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The community label of each vertex, a vertex number.
 
@@ -33,18 +33,18 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
     max_iter = check.count(gb, "max_iter", max_iter, "10 is the default")
-    loop = loops.cached_loop(_voting, A, gb, check.flag("directed", directed), max_iter)
-    label, changed = loop.state["label"], loop.state["while_"]
-    # label[v] = v
-    label << gb.Vector.from_dense(index_range(A.nrows, gb))
-    changed << True
+    directed = check.flag("directed", directed)
+    if A.nrows == 0:
+        return gb.Vector(gb.dtypes.INT64, 0)
+    loop = loops.cached_loop(_voting, A, gb, directed, max_iter)
     loop.run()
-    return loop.result(label)
+    return loop.result(loop.state["label"])
 
 
 def _voting(A, gb, directed, max_iter):
     n, semiring, binary = A.nrows, gb.semiring, gb.binary
-    label, best, changed = (gb.Vector(t, n) for t in (gb.dtypes.INT64, gb.dtypes.INT64, gb.dtypes.BOOL))
+    vertex = gb.Vector.from_dense(index_range(n, gb))
+    label, changed = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
     B, counts = A, semiring.plus_pair[gb.dtypes.INT64]
     if directed:
         # B = A + A', with the number of edges between two vertices: 1 or 2
@@ -52,14 +52,19 @@ def _voting(A, gb, directed, max_iter):
         B << B.ewise_add(B.T, binary.plus)
         counts = semiring.plus_first[gb.dtypes.INT64]
 
+    def begin():
+        # label[v] = v
+        label << vertex
+        changed << True
+
     def body(_):
         # L[v, label[v]] = true
         L = map_matrix(label, n, gb)
         # best[v] = argmax of (B plus.pair L)[v, :]: the most frequent label, ties to the smallest
         C = B.mxm(L, counts).new()
-        best << C.reduce_rowwise(gb.agg.ss.argmax)
+        best = C.reduce_rowwise(gb.agg.ss.argmax).new()
         # changed<best != label> = true; label<changed> = best
         changed(binary.ne(best & label).new().V, gb.replace) << True
         label(changed.S) << best
 
-    return {"body": body, "while_": changed, "limit": max_iter, "label": label}
+    return {"begin": begin, "body": body, "while_": changed, "limit": max_iter, "label": label}
