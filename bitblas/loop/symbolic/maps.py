@@ -7,7 +7,7 @@ writes the keys as INT32, -1 where there is none, and the reduction is computed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -75,14 +75,14 @@ class MapRecorder(Recording):
         columns: object,
         values: object,
         dtype: DTypeLike | None,
-        shape: tuple[object, object],
+        shape: tuple[SupportsIndex | None, SupportsIndex | None],
         name: str | None,
     ) -> Matrix:
         """Matrix.from_coo(rows, columns, values, dtype, nrows=.., ncols=..) with symbolic arrays."""
         text = f"Matrix.from_coo({rows}, {columns}, ..)"
         if type(rows) is not SymbolicArray or type(columns) is not SymbolicArray or rows.vector is not None:
             self.refuse(f"{text}: expected the positions and values of a Vector, as from `places, keys = v.to_coo()`")
-        if columns.vector is None or type(values) is SymbolicArray or None in shape:
+        if columns.vector is None or type(values) is SymbolicArray or shape[0] is None or shape[1] is None:
             self.refuse(f"{text}: a map in a body has keys as columns, one value for all entries, nrows and ncols")
         if rows.where is not columns.where:
             raise DimensionMismatch(f"{text}: expected rows and columns of the same entries")
