@@ -149,11 +149,13 @@ def map_kernels(product: MapProduct, key: Frontier, target: Frontier) -> list[Pr
     """The kernels of a product with a map, which write a vector that no other program shares: rows without entries
     keep the -1 that it is filled with."""
     device, n = target.device, max(1, target.vec.size)
-    target.values = [device.full(n, np.int64(-1))]
     keys = map_products.Keys(key.at(key.values), product.size, product.dtype, product.value)
     A, semiring, selection, transpose = product.matrix, product.semiring, product.selection, product.transpose
     of = map_products.Operands(A, keys, semiring, selection, transpose, position=True)
-    return map_products.kernels_of(map_products.prepare(of), target.values[0])
+    prepared = map_products.prepare(of)
+    map_products.foresee(prepared)
+    target.values = [device.full(n, np.int64(-1))]
+    return map_products.kernels_of(prepared, target.values[0])
 
 
 # ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.

@@ -412,6 +412,7 @@ def run(t: MapProduct) -> Choice:
     """The choice of each row."""
     rows, of = t.rows, t.of
     device, xp, n = rows.device, rows.device.xp, rows.nrows
+    foresee(t)
     key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
     score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
     own_sum = None if of.own is None else xp.zeros(max(1, n), of.semiring.return_type.np_type)
@@ -427,7 +428,6 @@ def kernels_of(
     entries, and rows that are not active, may not be written: key has -1 there before."""
     rows, of = t.rows, t.of
     device = rows.device
-    foresee(t)
     x = y = dummy(device, of.score_type.np_type.char)
     if of.score is not None:
         x, y = of.score.row, of.score.key
