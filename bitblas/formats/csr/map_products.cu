@@ -372,13 +372,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   const Row row(rows[h], true, to);
   const Table table = {slots, cells, 0};
   Best best = {false, S_T(), NO_KEY};
-  for (i64 first = from; first < stop; first += THREADS) {
-    const i64 s = first + threadIdx.x;
-    const u32 k = s < stop ? slots[s] : NO_KEY;
-    if (k != NO_KEY) join(best, row.candidate(k, total(table.sum((u32)s), product), to));
-    // Whole lines of memory, because parts of them would be read first
-    if (__any_sync(ALL_LANES, k != NO_KEY) && s < stop) table.clear((u32)s);
-  }
+  for (i64 s = from + threadIdx.x; s < stop; s += THREADS)
+    if (slots[s] != NO_KEY) join(best, row.candidate(slots[s], total(table.sum((u32)s), product), to));
+  // In a loop of its own: stores between loads would make each iteration wait for memory.
+  for (i64 s = from + threadIdx.x; s < stop; s += THREADS) table.clear((u32)s);
   join_block(best, part);
   if (threadIdx.x) return;
   found_key[c] = best.some ? (int)best.key : -1;
