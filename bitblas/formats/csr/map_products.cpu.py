@@ -128,7 +128,6 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
                 best = x
                 chosen_key = k
                 some = True
-        if some:  # otherwise the output has -1 there
-            put(to.key, i, chosen_key)
-            if SCORES:
-                put(to.score, i, best)
+        put(to.key, i, chosen_key)  # -1: none
+        if some and SCORES:
+            put(to.score, i, best)
