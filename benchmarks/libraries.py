@@ -170,7 +170,9 @@ def line(row: dict[str, Any], libraries: Sequence[str]) -> str:
     for name in libraries:
         one = row["sides"].get(name)
         more = "" if one is None or "modularity" not in one else f" [{one['modularity']:.4f}]"
-        cells.append(f"{'-' if one is None else format(one['ms'], '.2f') + ' / ' + format(one['cpu_ms'], '.2f') + more:<29}")
+        cells.append(
+            f"{'-' if one is None else format(one['ms'], '.2f') + ' / ' + format(one['cpu_ms'], '.2f') + more:<29}"
+        )
     peers = [one for name, one in row["sides"].items() if name != OURS]
     if peers and OURS in row["sides"]:
         ours = row["sides"][OURS]

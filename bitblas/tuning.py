@@ -385,6 +385,9 @@ TABLE: dict[str, Threshold] = {
         4096, "entries", "A block adds so many entries of a hub to a table in shared memory, then this to the hub's."
     ),
     "map.slots": Threshold(16384, "slots", "A block reads so many slots of a hub's table."),
+    "map.direct": Threshold(
+        1 << 18, "keys", "The CPU: with at most so many keys a table has a place for each, instead of a hash."
+    ),
     "map.shares": Threshold(
         16,
         "blocks",
@@ -1236,7 +1239,9 @@ TABLE: dict[str, Threshold] = {
     ),
     "strong.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
     "strong.threads": Threshold(
-        16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
+        16,
+        "threads",
+        "With at most so many, one thread that searches or joins trees is faster than rounds that all share.",
     ),
     "triangles.skew": Threshold(
         16,

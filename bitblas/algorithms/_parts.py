@@ -306,8 +306,20 @@ def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
     return _of_edges(A, peeling.truss_numbers, gb)
 
 
+def has_searches(A: Matrix) -> bool:
+    """Whether `component_labels` and `strong_labels` run on A: a matrix of bitblas in host memory, with few threads."""
+    return has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count("strong.threads")
+
+
+def component_labels(A: Matrix, gb: ModuleType) -> Vector:
+    """The smallest vertex number in the component of each vertex; entries join both ways."""
+    from ..operations.strong import connected_components
+
+    return gb.Vector.from_dense(connected_components(_itself(A)._store))
+
+
 def strong_labels(A: Matrix, gb: ModuleType) -> Vector:
-    """The smallest vertex number in the strongly connected component of each vertex of a matrix in host memory."""
+    """The smallest vertex number in the strongly connected component of each vertex."""
     from ..operations.strong import strong_components
 
     return gb.Vector.from_dense(strong_components(_itself(A)._store))

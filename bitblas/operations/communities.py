@@ -69,9 +69,8 @@ class Level:
         return self.device.ranges(n, tuning.count("parallel.entries"))
 
     def _run(self, name: str, n: int, *args: object, bounds: Bounds = None) -> None:
-        reads = name in ("move_vertices", "mark_neighbors", "same_label", "link_entries")
-        ptr = self.rows.ptr.dtype.name if reads else ""
-        col = self.rows.col.dtype.name if reads and name != "move_vertices" else ""
+        reads = name in ("move_vertices", "same_label", "link_entries")
+        ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
         _kernel(self.device, name, ptr, col)(n, *args, bounds=bounds)
 
     # ---- sums and numbers
@@ -116,11 +115,12 @@ class Level:
         part, size, sigma = self.vertices(), xp.ones(n, np.int32), self.degree.copy()
         turn, weight = xp.empty(n, bool), xp.empty(n, np.float64)
         best = _product(inner, part, n, self.share, weight, turn)
+        found = Choice(xp.empty(n, np.int32), xp.empty(n, np.float64), xp.empty(n, np.int64))
         for key in keys:
             self._run(
                 "draw_joins", n, key, settled, part, size, sigma, turn.view(np.uint8), weight, bounds=self._ranges(n)
             )
-            choice = run(best)
+            choice = run(best, into=found)
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
 
@@ -189,33 +189,35 @@ class Level:
 
 class Moves:
     """Moves of the vertices of a level between communities. label: INT32, in place; sigma: the sum of the degrees of
-    each community; active: the vertices that may have a better community."""
+    each community, weight: the same in FP64; active: the vertices that may have a better community, of which the first
+    counts[0] of `waiting` are the list."""
 
     def __init__(self, level: Level, label: Array) -> None:
         xp, n = level.device.xp, level.n
         self.level, self.label = level, label.copy()
         self.sigma = level.sums(self.label, level.degree, n)
-        self.active, self.moved = xp.ones(n, np.uint8), xp.empty(n, np.uint8)
-        self.turn, self.weight = xp.empty(n, bool), xp.empty(n, np.float64)
-        self.best = _product(level.matrix, self.label, n, level.share, self.weight, self.turn)
+        self.weight = self.sigma.astype(np.float64)
+        self.active, self.waiting, self.turn = xp.ones(n, np.uint8), level.vertices(), level.vertices()
+        self.counts = np.array([n, 0], np.int64)
+        self.best = _product(level.matrix, self.label, n, level.share, self.weight)
+        self.choice = Choice(xp.empty(n, np.int32), xp.empty(n, np.float64), xp.empty(n, np.int64))
 
     def sweep(self, key: int, classes: int) -> tuple[int, float]:
         """Each active vertex moves to its best community, one random class of vertices after the other. Returns how
         many moved, and how much modularity (without a division by `total`) the moves of each class gain if no other
         vertex moved."""
-        level, n, turn = self.level, self.level.n, self.turn.view(np.uint8)
-        rows, bounds = level.rows, level._ranges(n)
-        totals = level.device.xp.zeros((classes, 3), np.int64)
+        level, counts, totals, rows = self.level, self.counts, np.zeros(2, np.int64), self.level.rows
         for which in range(classes):
-            level._run("draw_turns", n, key, classes, which, self.active, self.sigma, turn, self.weight, bounds=bounds)
+            counts[1] = 0
+            lists = self.waiting, self.turn, self.active, counts
+            level._run("draw_turns", int(counts[0]), key, classes, which, *lists)
+            turns = int(counts[1])
             # best[v] = argmax over communities c of w(v, c) - share[v] sigma[c]
-            best: Choice = run(self.best)
-            args = best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight, rows.ptr
-            level._run("move_vertices", n, turn, *args, self.label, self.sigma, self.moved, totals[which])
-            more = rows.ptr, rows.col, self.label, self.moved, totals[which], self.active
-            level._run("mark_neighbors", n, rows.nvals, *more, bounds=bounds)
-        found = level.device.to_host(totals).sum(axis=0).tolist()
-        return found[0], found[1] / GAIN_UNIT
+            best = run(self.best, self.turn[:turns], self.choice)
+            args = self.turn, best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight
+            more = self.label, self.sigma, self.active, self.waiting, counts, totals
+            level._run("move_vertices", turns, *args, rows.ptr, rows.col, *more)
+        return int(totals[0]), int(totals[1]) / GAIN_UNIT
 
 
 class Climbed(NamedTuple):
@@ -299,8 +301,10 @@ class Climb:
         return Variant("kernels/louvain_levels", (("COL", INT32),), tuple(constants.items()))
 
 
-def _product(matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array) -> MapProduct:
-    """For each row of `turn` the other label of the largest score. Reads what its arrays hold when it runs."""
+def _product(
+    matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array | None = None
+) -> MapProduct:
+    """For each row (of `turn`) the other label of the largest score. Reads what its arrays hold when it runs."""
     f = semiring.plus_pair[INT64] if matrix.iso else semiring.plus_first[INT64]
     score = Score(SCORE, FP64, share, weight)
     return prepare(Operands(matrix, Keys(label, n), f, Selection(LARGEST), False, score, label, turn))

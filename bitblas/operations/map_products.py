@@ -215,6 +215,13 @@ class MapProduct:
         return self.kind != VALUES
 
     @property
+    def _common(self) -> bool:
+        """Whether the most frequent key of each row is chosen."""
+        of = self.of
+        plain = of.score is None and of.own is None and of.applied is None and of.selection.kind == LARGEST
+        return plain and self.counts and of.semiring.op.monoid.name == "plus" and self.product == 1
+
+    @property
     def slot_bytes(self) -> int:
         """Bytes of a key and its sum in a table."""
         return 4 + (UINT32 if self.counts else cell_of(self.of.semiring.return_type)).nbytes
@@ -231,6 +238,9 @@ class MapProduct:
         flags = constants(A_PACKED=rows.format.packed, COUNT=self.counts, SELECT=of.selection.kind, **named)
         flags += constants(SCORES=not of.position)
         flags += constants(OWN=of.own is not None, ACTIVE=of.active is not None, SCORED=of.score is not None)
+        if not rows.device.is_simt:
+            direct = tuning.count("map.direct") if of.keys.size <= rows.ncols else 0
+            flags += constants(DIRECT=direct, COMMON=self._common)
         applied = None if of.applied is None else of.applied._replace(scalar=None)
         flags += constants(APPLIED=0 if applied is None else 1 + applied.keep)
         expr = "1" if of.selection == (FOLD, None) else SUM if of.score is None else of.score.expr
@@ -400,15 +410,19 @@ def foresee(t: MapProduct) -> None:
     device.foresee(f"reduced product with a map of {rows.nrows} rows", needed)
 
 
-def run(t: MapProduct) -> Choice:
-    """The choice of each row."""
+def run(t: MapProduct, listed: Array | None = None, into: Choice | None = None) -> Choice:
+    """The choice of each row. On the CPU, `listed` (INT32) are the only rows that are processed, and `into` receives the
+    choices; it is not written at other rows, which are those that `active` lacks too."""
     rows, of = t.rows, t.of
     device, xp, n = rows.device, rows.device.xp, rows.nrows
-    foresee(t)
-    key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
-    score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
     z = of.semiring.return_type.np_type
-    own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
+    if into is None:
+        foresee(t)
+        key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
+        score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
+        own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
+    else:
+        key, score, own_sum = into.key, into.score, dummy(device, z.char) if into.own is None else into.own
     x = y = dummy(device, of.score_type.np_type.char)
     if of.score is not None:
         x, y = of.score.row, of.score.key
@@ -421,12 +435,17 @@ def run(t: MapProduct) -> Choice:
     operands = *t.matrix, *t.keys, t.product, *to
     if not device.is_simt:
         kernel = device.kernel(t.variant("map_rows", LANES=1))
-        kernel(n, dummy(device, "int32"), 0, *operands, bounds=unit_bounds(rows, device))
+        if listed is None:
+            kernel(n, dummy(device, "int32"), 0, *operands, bounds=unit_bounds(rows, device))
+        else:
+            entries = len(listed) * (rows.nvals // max(1, n))
+            bounds = device.ranges(len(listed), tuning.count("parallel.entries"), work=entries)
+            kernel(len(listed), listed, 1, *operands, bounds=bounds)
     elif rows.nvals:
         bins = bins_of(t)
         for name, flags, some, count in bins.launches:
-            listed = (dummy(device, "int32"), 0) if some is None else (some, 1)
-            device.kernel(t.variant(name, **flags))(count, *listed, *operands)
+            where = (dummy(device, "int32"), 0) if some is None else (some, 1)
+            device.kernel(t.variant(name, **flags))(count, *where, *operands)
         if bins.hubs is not None:
             _run_hubs(t, bins.hubs, active, to)
     return Choice(key[:n], score[:n], None if of.own is None else own_sum[:n])
