@@ -297,7 +297,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
-CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # louvain_levels on a GPU
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract")}  # louvain_levels on a GPU
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 # (rounds of a loop, which a GPU runs by other kernels)
@@ -310,7 +310,7 @@ CPU_ONLY |= {"kernels/triangles_by_range"}  # a count for each thread
 CPU_ONLY |= {"kernels/strong_components"}  # a depth-first search
 CPU_ONLY |= {"kernels/link_rows"}  # union-find by one thread; a GPU hooks trees in rounds
 CPU_ONLY |= {f"kernels/{name}" for name in "draw_turns move_vertices sum_by_label".split()}
-CPU_ONLY |= {f"kernels/{name}" for name in ("same_label", "draw_joins", "join_parts")}  # louvain_levels on a GPU
+CPU_ONLY |= {f"kernels/{name}" for name in ("inner_rows", "draw_joins", "join_parts")}  # louvain_levels on a GPU
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

@@ -19,8 +19,8 @@ def drawn(vertex, key):
     return stir(stir(np.uint64(vertex)) ^ np.uint64(key))
 
 
-# The list `turn` of the active vertices of one class of a random partition into `classes` (a power of two) classes; they
-# are active no longer. waiting: the list of the others. counts: the lengths of both lists. One range.
+# The list `turn` of the active vertices of one class of a random partition into `classes` (a power of two) classes.
+# They are active no longer. waiting: the list of the others. counts: the lengths of both lists. One range.
 @njit(**KERNEL)
 def draw_turns(lo, hi, key, classes, which, waiting, turn, active, counts):
     kept = np.int64(0)
@@ -119,14 +119,25 @@ def diagonal(lo, hi, ptr, col, values, iso, stride, out):
             put(out, v, at(values, low) if stride else np.int64(iso))
 
 
-# For each entry whether both of its ends have the same label.
+# The entries whose ends have the same label: a range writes contiguously, from the start of its first row on. out_ptr:
+# the end of each row. near: the sum of each row less `loop`.
 @njit(**KERNEL)
-def same_label(lo, hi, nrows, ptr, col, label, same):
-    v = row_of(ptr, nrows, lo)
-    for p in range(lo, hi):
-        while np.int64(at(ptr, v + 1)) <= p:
-            v += 1
-        put(same, p, at(label, v) == at(label, np.int64(at(col, p))))
+def inner_rows(lo, hi, ptr, col, values, iso, stride, loop, label, near, out_ptr, out_col, out_values):
+    end = np.int64(at(ptr, lo))
+    for v in range(lo, hi):
+        own = at(label, v)
+        total = -at(loop, v)
+        for p in range(np.int64(at(ptr, v)), np.int64(at(ptr, v + 1))):
+            u = np.int64(at(col, p))
+            if at(label, u) == own:
+                x = at(values, p) if stride else np.int64(iso)
+                total += x
+                put(out_col, end, u)
+                if stride:
+                    put(out_values, end, x)
+                end += 1
+        put(near, v, total)
+        put(out_ptr, v + 1, end)
 
 
 # The single vertices that may join another part in this round: a random half of the settled ones. A part has the number

@@ -22,12 +22,13 @@ from .. import tuning
 from ..device import Device, Kernel, dummy
 from ..device.threads import Bounds
 from ..formats import Structure
-from ..formats.csr.layout import Csr
+from ..formats.csr.layout import Csr, close_gaps, from_arrays
 from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import contraction
 from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run
+from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
@@ -53,12 +54,20 @@ class Level:
     total: the sum of the degrees. share: resolution / total * degree, FP64.
     """
 
-    def __init__(self, rows: Csr, values: PlainValues, degree: Array, extra: Array | None, resolution: float) -> None:
+    def __init__(
+        self,
+        rows: Csr,
+        values: PlainValues,
+        degree: Array,
+        extra: Array | None,
+        resolution: float,
+        loop: Array | None = None,
+    ) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
         self.device, self.n = rows.device, rows.nrows
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
-        self.loop = _diagonal(rows, values)
+        self.loop = _diagonal(rows, values) if loop is None else loop
         self.matrix = self._matrix(rows, values)
 
     def _matrix(self, rows: Csr, values: PlainValues) -> MatrixStore:
@@ -69,7 +78,7 @@ class Level:
         return self.device.ranges(n, tuning.count("parallel.entries"))
 
     def _run(self, name: str, n: int, *args: object, bounds: Bounds = None) -> None:
-        reads = name in ("move_vertices", "same_label", "link_entries")
+        reads = name in ("move_vertices", "inner_rows", "link_entries")
         ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
         _kernel(self.device, name, ptr, col)(n, *args, bounds=bounds)
 
@@ -106,8 +115,7 @@ class Level:
         """A finer partition into connected parts, each named by one of its vertices: in each round (with a number of
         `keys` for its random half) single vertices join the part of their own community that gains most."""
         xp, n = self.device.xp, self.n
-        inner = self._inside(label)
-        near = _row_sums(inner) - self.loop
+        inner, near = self._inside(label)
         sigma = self.sums(label, self.degree, n)
         # vertices loosely tied to their community stay alone: w(v, C - v) < share k(v) sigma(C - v)
         settled = near.astype(np.float64) >= self.share * (sigma[label] - self.degree).astype(np.float64)
@@ -124,24 +132,28 @@ class Level:
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
 
-    def _inside(self, label: Array) -> MatrixStore:
-        """The entries whose ends have the same label."""
-        rows = self.rows
-        same = self.device.xp.empty(rows.nvals, bool)
-        args = rows.nrows, rows.ptr, rows.col, label, same.view(np.uint8)
-        self._run("same_label", rows.nvals, *args, bounds=self._ranges(rows.nvals))
-        inner, _ = rows.filter(same)
-        values = self.values if isinstance(self.values, np.generic) else self.values[same]
-        return self._matrix(inner, values)
+    def _inside(self, label: Array) -> tuple[MatrixStore, Array]:
+        """The entries whose ends have the same label, and the sum of each of their rows without the diagonal."""
+        rows, device, iso = self.rows, self.device, isinstance(self.values, np.generic)
+        ptr, near, room = np.zeros(self.n + 1, rows.ptr.dtype), np.empty(self.n, np.int64), max(1, rows.nvals)
+        col, values = np.empty(room, rows.col.dtype), np.empty(1 if iso else room, np.int64)
+        bounds = unit_bounds(rows, device)
+        source = dummy(device, "int64") if iso else self.values
+        args = rows.ptr, rows.col, source, np.int64(1), int(not iso), self.loop, label, near, ptr, col, values
+        self._run("inner_rows", self.n, *args, bounds=bounds)
+        if bounds is not None:
+            close_gaps(rows.ptr[bounds], bounds, ptr, (col,) if iso else (col, values))
+        nvals = int(ptr[-1])
+        inner = from_arrays(device, self.n, self.n, ptr, col[:nvals])
+        return self._matrix(inner, self.values if iso else values[:nvals]), near
 
     # ---- levels
 
     def contracted(self, part: Array, count: int) -> Level:
         """The graph whose vertices are the parts (INT32, below count)."""
-        smaller = contraction.contract(self.device, self.rows, self.values, part, count, symmetric=True)
-        rows: Csr = smaller.structure.plain_rows()
+        rows, values, loop = contraction.contract(self.device, self.rows, self.values, part, count)
         extra = None if self.extra is None else self.sums(part, self.extra, count)
-        return Level(rows, smaller.values, self.sums(part, self.degree, count), extra, self.resolution)
+        return Level(rows, values, self.sums(part, self.degree, count), extra, self.resolution, loop)
 
     def split(self, label: Array) -> Array:
         """The components of the subgraphs of each label: for each vertex the smallest vertex of its component."""

@@ -411,8 +411,8 @@ def foresee(t: MapProduct) -> None:
 
 
 def run(t: MapProduct, listed: Array | None = None, into: Choice | None = None) -> Choice:
-    """The choice of each row. On the CPU, `listed` (INT32) are the only rows that are processed, and `into` receives the
-    choices; it is not written at other rows, which are those that `active` lacks too."""
+    """The choice of each row. On the CPU, `listed` (INT32) are the only rows that are processed, and `into` receives
+    the choices; it is not written at other rows, nor at those that `active` lacks."""
     rows, of = t.rows, t.of
     device, xp, n = rows.device, rows.device.xp, rows.nrows
     z = of.semiring.return_type.np_type

@@ -15,9 +15,10 @@ def equal_keys(known, size, k):
     return np.int64(count)
 
 
-# A table for each range of rows: of all keys, if these are few (below the number of columns, at most DIRECT) and the range has many entries; otherwise a hash table,
-# large enough for its longest row, of which a row uses a part of twice its length. The sums are added in the order of
-# the entries, and the keys are compared in the order in which they first occur. COMMON: the most frequent key is chosen.
+# A table for each range of rows. If keys are few (below the number of columns, at most DIRECT) and the range has many
+# entries, it has a place for each key; otherwise it is a hash table, large enough for the longest row, and a row uses a
+# part of twice its length. The sums are added in the order of the entries, and the keys are compared in the order in
+# which they first occur. COMMON: the most frequent key is chosen.
 @njit(**KERNEL)
 def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysView, product, to: ChoiceView):
     longest = np.int64(0)
