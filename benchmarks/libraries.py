@@ -103,19 +103,24 @@ def _smallest(label: np.ndarray) -> np.ndarray:
     return first[label]
 
 
-def _measured(sides: Sequence[cpu.Side], algorithm: str, samples: int) -> dict[str, list[tuple[float, float, float]]]:
-    """(seconds, processor seconds, share of waiting) of each sample, side by side in turn."""
-    calls = {side.name: max(1, min(20, int(SHORT / side.ask("run", algorithm, 1)[0]))) for side in sides}
-    found: dict[str, list[tuple[float, float, float]]] = {side.name: [] for side in sides}
+def _measured(
+    sides: Sequence[cpu.Side], algorithm: str, samples: int, budget: float
+) -> dict[str, list[tuple[float, float, float]]]:
+    """(seconds, processor seconds, share of waiting) of each sample, side by side in turn. A side whose samples have
+    taken `budget` seconds has no more."""
+    found = {side.name: [side.ask("run", algorithm, 1)] for side in sides}
+    calls = {name: max(1, min(20, int(SHORT / runs[0][0]))) for name, runs in found.items()}
     for k in range(samples):
         for side in sides if k % 2 else reversed(sides):
-            found[side.name].append(side.ask("run", algorithm, calls[side.name]))
+            runs = found[side.name]
+            if calls[side.name] * sum(seconds for seconds, _, _ in runs) < budget:
+                runs.append(side.ask("run", algorithm, calls[side.name]))
     return found
 
 
 def measure(
-    names: Sequence[str], algorithms: Sequence[str], libraries: Sequence[str], samples: int, threads: int | None = None,
-    python: str = sys.executable, say: Callable[[str], None] = print,
+    names: Sequence[str], algorithms: Sequence[str], libraries: Sequence[str], samples: int, budget: float,
+    threads: int | None = None, python: str = sys.executable, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
     """Milliseconds of each algorithm on each graph in each library; a table is passed to `say`, everything is in the
     result."""
@@ -138,14 +143,15 @@ def measure(
             checks = Checks(graph)
             for algorithm in algorithms:
                 some = [side for side in sides if algorithm in able[side.name]]
-                first = {side.name: side.ask("first", algorithm) for side in some}
-                times = _measured(some, algorithm, samples)
+                for side in some:
+                    side.ask("prepare", algorithm)
+                times = _measured(some, algorithm, samples, budget)
                 row: dict[str, Any] = {"graph": name, "algorithm": algorithm, "sides": {}}
                 for side in some:
                     answer = side.ask("answer", algorithm)
                     seconds, used, waited = zip(*times[side.name])
                     row["sides"][side.name] = one = {
-                        "ms": 1e3 * min(seconds), "cpu_ms": 1e3 * min(used), "first_ms": 1e3 * first[side.name],
+                        "ms": 1e3 * min(seconds), "cpu_ms": 1e3 * min(used),
                         "times_ms": [1e3 * s for s in seconds], "queued": min(waited),
                         "right": checks.is_right(algorithm, side.name, answer),
                     }  # fmt: skip
@@ -187,6 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--algorithms", default=",".join(ALGORITHMS), help="with commas")
     p.add_argument("--libraries", default=",".join(LIBRARIES), help="with commas")
     p.add_argument("--samples", type=int, default=5)
+    p.add_argument("--budget", type=float, default=20.0, help="seconds of one algorithm on one graph in one library")
     p.add_argument("--threads", type=int, help="the processors of this process by default")
     p.add_argument("--python", default=sys.executable, help="the Python that has the other libraries")
     p.add_argument("--json", help="where all samples go")
@@ -198,7 +205,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = args.graphs.split(",")
     return table.ended(
         "benchmarks.libraries",
-        lambda: measure(names, algorithms, libraries, args.samples, args.threads, args.python, table.say),
+        lambda: measure(names, algorithms, libraries, args.samples, args.budget, args.threads, args.python, table.say),
         args.json,
     )
 

@@ -219,22 +219,18 @@ class Worker:
         self.library = self.kind(graph, self.threads)
         self.prepared, self.found = {}, {}
 
-    def first(self, name: str) -> float:
-        """Seconds of the first run, which compiles."""
+    def prepare(self, name: str) -> None:
+        """Prepare calls. Ours is run once, which compiles; its loops then run as tables of kernels."""
         self.prepared[name] = getattr(self.library, f"prepare_{name}")()
-        begin = time.perf_counter()
-        if self.kind is Ours:  # loops run as tables of kernels from the first round on
+        if isinstance(self.library, Ours):
             with self.library.gb.loop.at_once():
-                self.found[name] = self.prepared[name][0]()
-        else:
-            self.found[name] = self.prepared[name][0]()
-        return time.perf_counter() - begin
+                self.prepared[name][0]()
 
     def run(self, name: str, calls: int) -> tuple[float, float, float]:
         """Seconds of a call and of the processor, means of `calls` in a row, after untimed ones; and the share of the
         time in which threads waited for a core."""
         call, begin = self.prepared[name][0], time.perf_counter()
-        while time.perf_counter() - begin < WARM * (calls > 1):
+        while calls > 1 and time.perf_counter() - begin < WARM:
             call()
         waited, start, used = queued(), time.perf_counter(), time.process_time()
         for _ in range(calls):
