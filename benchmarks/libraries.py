@@ -8,8 +8,8 @@ with its Python (`--python`).
 
 Answers: distances and levels are SciPy's; components are the same partition; core numbers and clustering coefficients
 agree between libraries; an independent set is maximal; ours of label propagation are those of its definition. Louvain,
-Leiden and label propagation are compared by their modularity: it is in the table, and `equal` asks that ours is at
-most 0.002 below that of the stored run of the same name (MODULARITY).
+Leiden and label propagation are compared by their modularity: it is in the table, and that of our Louvain and Leiden
+may be at most SLACK below what it was (MODULARITY).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ OURS = "bitblas"
 GRAPHS = "rmat16", "delaunay_n16", "road_ny"
 ALGORITHMS = "bfs", "sssp", "components", "mis", "cores", "clustering", "labels", "louvain", "leiden"
 COMMUNITIES = "labels", "louvain", "leiden"
-# Least modularity of our communities, from earlier runs.
+# Modularity of our communities at commit 84124446, with seed 1.
 MODULARITY = {
-    ("louvain", "rmat16"): 0.0973, ("louvain", "delaunay_n16"): 0.9495, ("louvain", "road_ny"): 0.9895,
+    ("louvain", "rmat16"): 0.0980, ("louvain", "delaunay_n16"): 0.9496, ("louvain", "road_ny"): 0.9876,
+    ("leiden", "rmat16"): 0.0991, ("leiden", "delaunay_n16"): 0.9511, ("leiden", "road_ny"): 0.9882,
 }  # fmt: skip
 SLACK = 0.002
 SHORT = 0.02  # seconds of a call below which several in a row are timed

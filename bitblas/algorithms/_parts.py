@@ -306,16 +306,17 @@ def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
     return _of_edges(A, peeling.truss_numbers, gb)
 
 
-def has_searches(A: Matrix) -> bool:
-    """Whether `component_labels` and `strong_labels` run on A: a matrix of bitblas in host memory, with few threads."""
-    return has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count("strong.threads")
+def has_one_thread_labels(A: Matrix, threads: str) -> bool:
+    """Whether `component_labels` or `strong_labels` runs on A: a matrix of bitblas in host memory, with at most as many
+    threads as the row `threads` of the thresholds says."""
+    return has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count(threads)
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:
     """The smallest vertex number in the component of each vertex; entries join both ways."""
     from ..operations.strong import connected_components
 
-    return gb.Vector.from_dense(connected_components(_itself(A)._store))
+    return gb.Vector.from_dense(connected_components(_itself(A)._stored))
 
 
 def strong_labels(A: Matrix, gb: ModuleType) -> Vector:

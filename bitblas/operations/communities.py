@@ -27,7 +27,7 @@ from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import contraction
-from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run
+from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run, run_listed
 from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
@@ -65,6 +65,7 @@ class Level:
     ) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
         self.device, self.n = rows.device, rows.nrows
+        self.kernels: dict[str, Kernel] = {}
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
         self.loop = _diagonal(rows, values) if loop is None else loop
@@ -78,9 +79,11 @@ class Level:
         return self.device.ranges(n, tuning.count("parallel.entries"))
 
     def _run(self, name: str, n: int, *args: object, bounds: Bounds = None) -> None:
-        reads = name in ("move_vertices", "inner_rows", "link_entries")
-        ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
-        _kernel(self.device, name, ptr, col)(n, *args, bounds=bounds)
+        if name not in self.kernels:
+            reads = name in ("move_vertices", "inner_rows", "link_entries")
+            ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
+            self.kernels[name] = _kernel(self.device, name, ptr, col)
+        self.kernels[name](n, *args, bounds=bounds)
 
     # ---- sums and numbers
 
@@ -123,12 +126,11 @@ class Level:
         part, size, sigma = self.vertices(), xp.ones(n, np.int32), self.degree.copy()
         turn, weight = xp.empty(n, bool), xp.empty(n, np.float64)
         best = _product(inner, part, n, self.share, weight, turn)
-        found = Choice(xp.empty(n, np.int32), xp.empty(n, np.float64), xp.empty(n, np.int64))
         for key in keys:
             self._run(
                 "draw_joins", n, key, settled, part, size, sigma, turn.view(np.uint8), weight, bounds=self._ranges(n)
             )
-            choice = run(best, into=found)
+            choice = run(best)
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
 
@@ -151,7 +153,7 @@ class Level:
 
     def contracted(self, part: Array, count: int) -> Level:
         """The graph whose vertices are the parts (INT32, below count)."""
-        rows, values, loop = contraction.contract(self.device, self.rows, self.values, part, count)
+        rows, values, loop = contraction.contract_rows(self.device, self.rows, self.values, part, count)
         extra = None if self.extra is None else self.sums(part, self.extra, count)
         return Level(rows, values, self.sums(part, self.degree, count), extra, self.resolution, loop)
 
@@ -225,7 +227,7 @@ class Moves:
             level._run("draw_turns", int(counts[0]), key, classes, which, *lists)
             turns = int(counts[1])
             # best[v] = argmax over communities c of w(v, c) - share[v] sigma[c]
-            best = run(self.best, self.turn[:turns], self.choice)
+            best = run_listed(self.best, self.turn[:turns], self.choice)
             args = self.turn, best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight
             more = self.label, self.sigma, self.active, self.waiting, counts, totals
             level._run("move_vertices", turns, *args, rows.ptr, rows.col, *more)

@@ -1,9 +1,9 @@
 """Contraction of a graph on the CPU: S' A S for a map of the rows to groups, with one entry per pair of groups that has
 entries.
 
-The rows are sorted by group, and the rows of a group are added in a table with a place for each group. Sums are INT64
-(integers, BOOL) modulo 2^64, which is exact in any order; the caller makes sure that they fit. A GPU contracts inside
-of a larger kernel (kernels/louvain_levels.cu).
+The rows are sorted by group, and the rows of a group are added in a table with a place for each group; if the result is
+a matrix, counting sorts then order the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any
+order; the caller makes sure that they fit. A GPU contracts inside of a larger kernel (kernels/louvain_levels.cu).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from semirings.dtypes import INT64, lookup_dtype
 
 from .. import tuning
 from ..device import Device, dummy
+from ..formats import Structure
 from ..formats.csr.layout import Csr, close_gaps, from_arrays
 from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
@@ -36,7 +37,7 @@ class Contracted(NamedTuple):
     loop: Array
 
 
-def contract(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> Contracted:
+def contract_rows(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> Contracted:
     """S' A S, count x count, where A (square) has these rows and integer values, and S the entry (v, group[v]) for each
     row v. All arrays are in host memory.
 
@@ -62,3 +63,20 @@ def contract(device: Device, rows: Csr, values: PlainValues, group: Array, count
         close_gaps(begin[bounds], bounds, ptr, (col, sums))
     nvals = int(ptr[-1])
     return Contracted(from_arrays(device, count, count, ptr, col[:nvals]), sums[:nvals], loop[:count])
+
+
+def contract(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> MatrixStore:
+    """The same as a matrix: columns ascend, by two transposes."""
+    found, sums, _ = contract_rows(device, rows, values, group, count)
+    ptr, col, nvals = found.ptr.astype(np.int64), found.col, found.nvals
+    device.foresee(f"transposes of {nvals} entries", 24 * nvals)
+    for _ in range(2):
+        t_ptr, t_col, t_sums = (
+            np.zeros(count + 1, np.int64),
+            np.empty(max(1, nvals), np.int32),
+            np.empty(nvals, np.int64),
+        )
+        transpose = device.kernel(Variant("formats/csr/transpose_rows"))
+        transpose(count, count, ptr, col, sums, t_ptr, t_col, t_sums if nvals else dummy(device, "int64"))
+        ptr, col, sums = t_ptr, t_col, t_sums
+    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col[:nvals])), INT64, sums)

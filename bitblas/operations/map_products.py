@@ -20,12 +20,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from semirings import Monoid, Operator, Semiring, Typed
+from semirings.cached import cached_property
 from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, INT32, INT64, UINT32, DataType, lookup_dtype
 from semirings.expressions import Expression
 
 from .. import tuning
-from ..device import Device, dummy
+from ..device import Device, Kernel, dummy
 from ..formats.contract import compute_once
 from ..formats.csr.layout import index_type
 from ..formats.schedule import longest_unit
@@ -213,6 +214,11 @@ class MapProduct:
     @property
     def counts(self) -> bool:
         return self.kind != VALUES
+
+    @cached_property
+    def by_rows(self) -> Kernel:
+        """The kernel of the CPU."""
+        return self.rows.device.kernel(self.variant("map_rows", LANES=1))
 
     @property
     def _common(self) -> bool:
@@ -410,19 +416,15 @@ def foresee(t: MapProduct) -> None:
     device.foresee(f"reduced product with a map of {rows.nrows} rows", needed)
 
 
-def run(t: MapProduct, listed: Array | None = None, into: Choice | None = None) -> Choice:
-    """The choice of each row. On the CPU, `listed` (INT32) are the only rows that are processed, and `into` receives
-    the choices; it is not written at other rows, nor at those that `active` lacks."""
+def run(t: MapProduct) -> Choice:
+    """The choice of each row."""
     rows, of = t.rows, t.of
     device, xp, n = rows.device, rows.device.xp, rows.nrows
+    foresee(t)
+    key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
+    score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
     z = of.semiring.return_type.np_type
-    if into is None:
-        foresee(t)
-        key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
-        score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
-        own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
-    else:
-        key, score, own_sum = into.key, into.score, dummy(device, z.char) if into.own is None else into.own
+    own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
     x = y = dummy(device, of.score_type.np_type.char)
     if of.score is not None:
         x, y = of.score.row, of.score.key
@@ -434,18 +436,12 @@ def run(t: MapProduct, listed: Array | None = None, into: Choice | None = None) 
     to = x, y, own, active, key, score, own_sum
     operands = *t.matrix, *t.keys, t.product, *to
     if not device.is_simt:
-        kernel = device.kernel(t.variant("map_rows", LANES=1))
-        if listed is None:
-            kernel(n, dummy(device, "int32"), 0, *operands, bounds=unit_bounds(rows, device))
-        else:
-            entries = len(listed) * (rows.nvals // max(1, n))
-            bounds = device.ranges(len(listed), tuning.count("parallel.entries"), work=entries)
-            kernel(len(listed), listed, 1, *operands, bounds=bounds)
+        t.by_rows(n, dummy(device, "int32"), 0, *operands, bounds=unit_bounds(rows, device))
     elif rows.nvals:
         bins = bins_of(t)
         for name, flags, some, count in bins.launches:
-            where = (dummy(device, "int32"), 0) if some is None else (some, 1)
-            device.kernel(t.variant(name, **flags))(count, *where, *operands)
+            listed = (dummy(device, "int32"), 0) if some is None else (some, 1)
+            device.kernel(t.variant(name, **flags))(count, *listed, *operands)
         if bins.hubs is not None:
             _run_hubs(t, bins.hubs, active, to)
     return Choice(key[:n], score[:n], None if of.own is None else own_sum[:n])
@@ -469,6 +465,18 @@ def _run_hubs(t: MapProduct, hubs: HubTables, active: Array, to: tuple[Array, ..
         tables = slot_keys, cells, t.product
         slots(wave.chunks, wave.first_chunk, wave.first_slot, *where, *tables, *to, found_key, found)
     choose(len(hubs.rows), hubs.rows, hubs.chunk_first, found_key, found, *to)
+
+
+def run_listed(t: MapProduct, listed: Array, to: Choice) -> Choice:
+    """On the CPU, the choices of the rows `listed` (INT32) alone, of a product with a score and own keys; written to
+    the places of these rows in `to`."""
+    rows, of, device = t.rows, t.of, t.rows.device
+    assert of.score is not None and of.own is not None and to.own is not None
+    arrays = of.score.row, of.score.key, of.own, dummy(device, "?"), to.key, to.score, to.own
+    entries = len(listed) * (rows.nvals // max(1, rows.nrows))
+    bounds = device.ranges(len(listed), tuning.count("parallel.entries"), work=entries)
+    t.by_rows(len(listed), listed, 1, *t.matrix, *t.keys, t.product, *arrays, bounds=bounds)
+    return to
 
 
 def choose_key(

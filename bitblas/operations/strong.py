@@ -21,8 +21,8 @@ SAMPLE = 1024  # vertices, of which the most frequent root is that of the larges
 
 
 def connected_components(A: MatrixStore) -> np.ndarray:
-    """The smallest vertex number in the component of each vertex of a square matrix in host memory, INT64; entries
-    join both ways. Raises OutOfMemory."""
+    """The smallest vertex number (the user's) in the component of each vertex of a square matrix in host memory, INT64;
+    entries join both ways. Raises OutOfMemory."""
     device, rows, n = A.device, A.structure.plain_rows(), A.nrows
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (kind.itemsize + 8) * n)
@@ -38,7 +38,11 @@ def connected_components(A: MatrixStore) -> np.ndarray:
         largest = int(np.bincount(root).argmax())
     link(n, rows.ptr, rows.col, first, rows.nvals, largest, parent, bounds=in_turn)
     flatten(n, parent, label, bounds=device.ranges(n, tuning.count("parallel.entries")))
-    return label
+    if A.order is None:
+        return label
+    label, vertex = label[A.order.inverse], np.empty(n, np.int64)
+    vertex[label[::-1]] = np.arange(n - 1, -1, -1)  # the smallest vertex of each label is written last
+    return vertex[label]
 
 
 def strong_components(A: MatrixStore) -> np.ndarray:

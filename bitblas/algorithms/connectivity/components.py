@@ -23,7 +23,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import component_labels, gather_values, has_searches
+from .._parts import component_labels, gather_values, has_one_thread_labels
 
 
 @algorithm(graph="undirected", answer="representative per vertex", work="components")
@@ -51,7 +51,7 @@ def weakly_connected_components(A, *, gb=None):
 def _components(make, A, gb):
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
-    if has_searches(A):
+    if has_one_thread_labels(A, "components.threads"):
         return component_labels(A, gb)
     loop = loops.cached_loop(make, A, gb)
     loop.run()
