@@ -28,11 +28,8 @@ def link_rows(lo, hi, ptr, col, first, last, known, parent):
         begin = np.int64(at(ptr, v)) + first
         for p in range(begin, min(np.int64(at(ptr, v + 1)), begin - first + last)):
             b = root_of(parent, np.int64(at(col, p)))
-            if a < b:
-                put(parent, b, a)
-            elif b < a:
-                put(parent, a, b)
-                a = b
+            put(parent, max(a, b), min(a, b))  # the same root, if they are equal: cheaper than a branch
+            a = min(a, b)
 
 
 # The entries whose ends have the same label join the trees of their ends.

@@ -37,7 +37,7 @@ def connected_components(A: MatrixStore) -> np.ndarray:
         root = parent[parent[np.linspace(0, n - 1, SAMPLE, dtype=np.int64)]]
         largest = int(np.bincount(root).argmax())
     link(n, rows.ptr, rows.col, first, rows.nvals, largest, parent, bounds=in_turn)
-    flatten(n, parent, label, bounds=device.ranges(n, tuning.count("parallel.entries")))
+    flatten(n, parent, label)
     if A.order is None:
         return label
     label, vertex = label[A.order.inverse], np.empty(n, np.int64)
