@@ -6,7 +6,9 @@ which is what is timed, and a function that makes an array of its result: a labe
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import random
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -83,8 +85,7 @@ class NetworKit(Library):
     packages = ("networkit",)
 
     def setup(self) -> None:
-        import networkit as nk
-
+        nk = importlib.import_module("networkit")
         nk.setNumberOfThreads(self.threads)
         nk.setSeed(1, False)
         graph, self.nk = self.graph, nk
@@ -133,8 +134,6 @@ class Igraph(Library):
     packages = ("igraph",)
 
     def setup(self) -> None:
-        import random
-
         import igraph
 
         random.seed(1)
