@@ -381,6 +381,16 @@ TABLE: dict[str, Threshold] = {
         "Rows up to this length have a table in the shared memory of one block, if it has room; longer ones (hubs) "
         "have tables in global memory.",
     ),
+    "map.thread_entries": Threshold(
+        32,
+        "entries",
+        "Rows up to this length (8, 16 or 32; 0: none) are held in the registers of one thread, if entries are "
+        "counted; up to half of it if values are summed.",
+        "H200, 8ac23934: stencil27_100 0.18 ms (16: 0.40), delaunay_n20 0.04 (0: 0.26), rmat20 1.2 (0: 2.1)",
+    ),
+    "map.most_rows": Threshold(
+        0.75, "rows", "A bin with more than this part of the rows, by threads, is read without a list of its rows."
+    ),
     "map.part": Threshold(
         4096, "entries", "A block adds so many entries of a hub to a table in shared memory, then this to the hub's."
     ),

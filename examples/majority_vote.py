@@ -1,4 +1,4 @@
-"""A weighted majority vote among neighbours, by one product that is never stored. Run with: python
+"""A weighted majority vote among neighbours, in a loop whose product is never stored. Run with: python
 examples/majority_vote.py
 
 Each vertex without an opinion takes the one with the largest sum of weights next to it; ties go to the smaller number.
@@ -12,18 +12,23 @@ rows, cols, weights = zip(*listens)
 A = gb.Matrix.from_coo(rows, cols, weights, dtype="INT64", nrows=8, ncols=8)
 opinion = gb.Vector.from_coo([0, 1, 2, 3], [0, 1, 1, 0], dtype="INT64", size=8)
 undecided = gb.Vector.from_coo([4, 5, 6, 7], True, size=8)
+changed = gb.Vector.from_coo([4, 5, 6, 7], True, size=8)
 
-while True:
+
+def vote(_):
     # L, a map: at most one entry per row, in the column of the opinion. Votes: C = A plus.first L
     voters, of = opinion.to_coo()
     L = gb.Matrix.from_coo(voters, of, True, nrows=8, ncols=2)
     votes = A.mxm(L, gb.semiring.plus_first)
-    # opinion<undecided> = argmax of each row of C
-    before = opinion.dup()
-    opinion(undecided.S) << votes.reduce_rowwise(gb.agg.ss.argmax)
-    if opinion.isequal(before):
-        break
+    # best<undecided> = argmax of each row of C
+    best = gb.Vector("INT64", 8)
+    best(undecided.S) << votes.reduce_rowwise(gb.agg.ss.argmax)
+    # changed = where best is not the opinion; opinion<changed> = best
+    same = best.ewise_mult(opinion, gb.binary.eq).new()
+    changed(~same.V, gb.replace) << best.apply(gb.unary.one["BOOL"])
+    opinion(changed.S) << best
 
-print(gb.explain(votes.reduce_rowwise(gb.agg.ss.argmax)))
+
+print("rounds:", gb.loop.repeat(vote, while_=changed))
 print("opinions:", opinion.to_dict())
 assert opinion.to_dict() == {0: 0, 1: 1, 2: 1, 3: 0, 4: 1, 5: 0, 7: 0}

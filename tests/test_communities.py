@@ -45,6 +45,23 @@ def cliques(count, size, seed=0):
     return Graph.of(count * size, [*inside, *ring], symmetric=True), order
 
 
+def dense_markov_clustering(graph, weights, inflation, prune, tol=1e-6):
+    """Expansion, inflation and pruning of a full matrix, until the values within each row are equal."""
+    M = np.zeros((graph.n, graph.n))
+    M[graph.rows, graph.cols] = weights
+    highest = M.max(axis=1)
+    np.fill_diagonal(M, np.maximum(M.diagonal(), highest + (highest == 0)))
+    M /= M.sum(axis=1, keepdims=True)
+    for _ in range(100):
+        M = (M @ M) ** inflation
+        M[np.minimum(prune * M.sum(axis=1), M.max(axis=1))[:, None] > M] = 0
+        M /= M.sum(axis=1, keepdims=True)
+        if (M.max(axis=1) - (M * M).sum(axis=1) < tol).all():
+            break
+    i, j = np.nonzero(M + M.T)
+    return oracles.components(Graph(graph.n, i, j, True))
+
+
 class Programs:
     @few_graphs
     def test_label_propagation(self, gb, graph):
@@ -163,6 +180,15 @@ class Programs:
         with al.Watch():
             one = full(al.markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
         assert len(set(one)) <= len(set(label))
+
+    @pytest.mark.parametrize("name", ["karate", "grid", "random_sparse"])
+    def test_markov_clustering_of_a_dense_matrix(self, gb, name):
+        graph = GRAPHS[name]
+        weights = graph.symmetric_integers(1, 1000).astype(float)  # different ones, because rounding decides ties
+        A = matrix(gb, graph, weights, "FP64")
+        for inflation, prune in ((2.0, 1e-4), (1.5, 0.02)):
+            label = full(al.markov_clustering(A, inflation=inflation, prune=prune, weighted=True, gb=gb))
+            assert np.array_equal(label, dense_markov_clustering(graph, weights, inflation, prune))
 
     @few_symmetric_graphs
     def test_approximate_pagerank(self, gb, graph):

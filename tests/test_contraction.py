@@ -53,3 +53,50 @@ def test_contraction_by_rows(on_the_cpu):
     C = scipy.sparse.csr_array((data, found.columns(), found.ptr), shape=(30, 30))
     assert (C != right).nnz == 0 and C.nnz == right.nnz
     assert np.array_equal(loop, right.diagonal())
+
+
+def contracted(lib, dtype, first, second, kind, **more):
+    """S' A S as two products, and with S' A read in between."""
+    rng = np.random.default_rng(2)
+    n, count, entries = 160, 100, 900  # a map with few columns is a multivector
+    i, j = np.divmod(rng.choice(n * n, entries, replace=False), n)
+    x = True if dtype == "BOOL" else rng.integers(-3, 9, entries)
+    A = lib.Matrix.from_coo(i, j, x, dtype, nrows=n, ncols=n, **more)
+    S = lib.Matrix.from_coo(np.arange(n), rng.integers(0, count, n), True, nrows=n, ncols=count, **more)
+    f, g = (getattr(lib.semiring, name)[kind] for name in (first, second))
+    C, P = S.T.mxm(A, f).mxm(S, g).new(), S.T.mxm(A, f).new()
+    read = P.nvals
+    return C.to_dicts(), P.mxm(S, g).new().to_dicts(), read, P.to_dicts(), C.dtype.name
+
+
+WAYS = [("BOOL", "plus_pair", "plus_first", "INT64"), ("INT64", "plus_second", "plus_first", "INT64"),
+        ("INT32", "plus_times", "plus_times", "INT32"), ("INT8", "plus_second", "plus_first", "UINT16"),
+        ("FP64", "plus_second", "plus_first", "FP64"), ("INT64", "min_second", "min_first", "INT64")]  # fmt: skip
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize(("dtype", "first", "second", "kind"), WAYS)
+def test_two_products_with_a_map(device, dtype, first, second, kind):
+    import graphblas
+
+    found = contracted(gb, dtype, first, second, kind, device=device)
+    assert found == contracted(graphblas, dtype, first, second, kind)
+
+
+def test_explain_contraction(device):
+    n, count = 160, 100
+    v = np.arange(n)
+    A = gb.Matrix.from_coo(np.r_[v, v], np.r_[v, v[::-1]], np.r_[v, v], device=device)
+    S, part = (gb.Matrix.from_coo(v, at, True, nrows=n, ncols=count, device=device) for at in (v % count, v // 2))
+    half = gb.Matrix.from_coo(v[:70], v[:70], True, nrows=n, ncols=count, device=device)
+    plus_second, plus_first = gb.semiring.plus_second, gb.semiring.plus_first
+    plan = gb.explain(S.T.mxm(A, plus_second).mxm(S, plus_first))
+    assert plan.direction == "contraction" and "S' A is not computed" in plan.reason
+    why = {
+        "sums other than": S.T.mxm(A, gb.semiring.min_second).mxm(S, gb.semiring.min_first),
+        "its operands are not": S.T.mxm(A, plus_second).mxm(part, plus_first),
+        "does not keep": S.T.mxm(A, plus_second).mxm(S, gb.semiring.plus_pair),
+    }
+    for text, product in why.items():
+        assert text in gb.explain(product).reason
+    assert "contraction" not in gb.explain(half.T.mxm(A, plus_second).mxm(half, plus_first)).reason

@@ -287,7 +287,9 @@ GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
     "formats/csr/patches",
 }
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
-GPU_ONLY |= {f"formats/csr/map_{name}" for name in ("tables", "parts", "slots", "hubs")}  # the CPU: map_rows for all
+GPU_ONLY |= {
+    f"formats/csr/map_{name}" for name in ("short", "tables", "parts", "slots", "hubs")
+}  # the CPU: map_rows for all
 GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}

@@ -282,9 +282,7 @@ def test_every_algorithm_has_an_estimate_or_works_by_statements():
         assert not re.search(r"to_coo|to_dense|degrees|index_range", text), f"{name}: state its arrays"
 
 
-@pytest.mark.parametrize(
-    "name", ["label_propagation", "triangles_per_edge", "edge_betweenness_centrality", "sssp_tree"]
-)
+@pytest.mark.parametrize("name", ["triangles_per_edge", "edge_betweenness_centrality", "sssp_tree"])
 def test_estimates_are_below_the_peak(name):
     with config.set(device="cpu", threads=1):
         call(name, graph())  # compiles

@@ -76,13 +76,13 @@ def index_range(n: int, gb: ModuleType) -> Array:
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 
-def map_matrix(key: Vector, ncols: int, gb: ModuleType, like: Matrix | None = None) -> Matrix:
+def map_matrix(key: Vector, ncols: int, gb: ModuleType) -> Matrix:
     """The matrix with the entry (i, key[i]) for each i: BOOL, key.size x ncols. key: a full Vector of integers from 0
-    to ncols - 1. like: an earlier one of as many rows, whose row pointers bitblas shares.
+    to ncols - 1.
     """
     made = getattr(key, "_as_map", None)
     if made is not None:
-        return made(ncols, like)
+        return made(ncols)
     pointers = index_range(key.size + 1, gb)
     return gb.Matrix.from_csr(pointers, key.to_dense(), True, nrows=key.size, ncols=ncols)
 

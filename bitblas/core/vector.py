@@ -1307,12 +1307,12 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         """
         return kinds[2]._from_store(operations.assign_extract.from_diagonal(self._store, int(k)), name)
 
-    def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
-        """The Matrix with the entry (i, self[i]) for each i; self is full, and its integers are below ncols. like: an
-        earlier one of as many rows."""
-        return kinds[2]._from_store(
-            operations.lazy_map_product.map_of(self._store, ncols, None if like is None else like._store)
-        )
+    def _as_map(self, ncols: int) -> Matrix:
+        """The Matrix with the entry (i, self[i]) for each i; self is full, and its integers are below ncols."""
+        if recording.threads and recording.recorder is not None:
+            made: Matrix = recording.recorder.map_of(self, ncols)
+            return made
+        return kinds[2]._from_store(operations.lazy_map_product.map_of(self._store, ncols))
 
 
 # ---- What expressions compute.

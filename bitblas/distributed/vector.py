@@ -271,15 +271,16 @@ class Vector(Distributed, StyledVector):
         """This rank's elements of another vector."""
         return x._gathered()[keep.nonzero()[0]].new()
 
-    def _as_map(self, ncols: int, like: Matrix | None = None) -> Matrix:
+    def _as_map(self, ncols: int) -> Matrix:
         """The Matrix with the entry (i, self[i]) for each i, as of `bitblas.Vector`. Its columns are gathered at once,
         4 bytes each, for products with it."""
-        part = self._part._as_map(ncols, None if like is None else like._part)
+        loops.require_host()
+        part = self._part._as_map(ncols)
         made: Matrix = classes_by_ndim[2]._of(part, self.shares)
         if current().size > 1:
             keys = part._stored.structure.rows().columns(0, self.shares.mine)
             whole = Whole.from_dense(current().allgather(keys, self.shares.counts), device=self.device)
-            made._known["whole"] = whole._as_map(ncols, None if like is None else like._known.get("whole"))
+            made._known["whole"] = whole._as_map(ncols)
         return made
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:

@@ -32,6 +32,7 @@ from .ir import (
     Gather,
     InitializeCells,
     IsoValues,
+    MapProduct,
     Masked,
     MultivectorProduct,
     Part,
@@ -216,6 +217,8 @@ def _is_everywhere(e: Value, full: Set[Vec], certain: Set[int]) -> bool:
         return e.source in full and e.index in full
     if isinstance(e, Exchange):
         return e.u in full
+    if isinstance(e, MapProduct):
+        return True
     if not isinstance(e, Elementwise) or e.keep or e.under is not None:
         return False
     there = [
@@ -260,7 +263,7 @@ def _keeps(s: Statement, iso: IsoValues) -> bool:
 def _constant(s: Statement, dtype: DataType, iso: IsoValues) -> np.generic | None:
     """The single value that a statement writes, or None if it may write several."""
     e = s.value
-    if isinstance(e, Product):
+    if isinstance(e, Product) and not isinstance(e, MapProduct):
         kind, value = product_kind(e, iso)
         return cast_scalar(value, dtype) if kind == WORDS else None
     if isinstance(e, Exchange):

@@ -23,8 +23,10 @@ from semirings.dtypes import BOOL
 from .. import tuning
 from ..core.vector import Vector
 from ..device import Device
+from ..operations import map_products
+from ..operations.operands import PreparedKernel
 from ..store import PlainValues, VectorStore, empty_vector, full_bits, is_blank, words
-from .ir import Vec
+from .ir import MapProduct, Vec
 from .symbolic.multivectors import MultivectorAsVector, as_vector
 
 if TYPE_CHECKING:
@@ -141,6 +143,19 @@ class Frontier:
     def fill(self) -> None:
         """Set an entry everywhere, permanently, in memory of its own."""
         self.bits[0] = full_bits(self.device, self.vec.size)
+
+
+def map_kernels(product: MapProduct, key: Frontier, target: Frontier) -> list[PreparedKernel]:
+    """The kernels of a product with a map, which write a vector that no other program shares: rows without entries
+    keep the -1 that it is filled with."""
+    device, n = target.device, max(1, target.vec.size)
+    keys = map_products.Keys(key.at(key.values), product.size, product.dtype, product.value)
+    A, semiring, selection, transpose = product.matrix, product.semiring, product.selection, product.transpose
+    of = map_products.Operands(A, keys, semiring, selection, transpose, position=True)
+    prepared = map_products.prepare(of)
+    map_products.foresee(prepared)
+    target.values = [device.full(n, np.int64(-1))]
+    return map_products.kernels_of(prepared, target.values[0])
 
 
 # ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.

@@ -21,6 +21,7 @@ from .ir import (
     Elementwise,
     Exchange,
     Gather,
+    MapProduct,
     Masked,
     MultivectorProduct,
     Product,
@@ -273,13 +274,16 @@ class Advance:
 @dataclass(eq=False)
 class Pull:
     """A product by rows into a separate vector, by the kernels of single statements, or only of the rows that the mask
-    lists."""
+    lists; or a product with a map."""
 
-    kind: ClassVar[str] = "pull"
     target: Vec
     product: Product
     mask: Masked | None
     text: str
+
+    @property
+    def kind(self) -> str:
+        return "map" if isinstance(self.product, MapProduct) else "pull"
 
 
 @dataclass(eq=False)
@@ -495,6 +499,10 @@ class _Fusion:
         advance = not self.pulls and self.how.is_advance(s)
         target = s.target
         assert isinstance(target, Vec)
+        if isinstance(product, MapProduct):  # its target is written by nothing else (symbolic/maps.py)
+            self._flush()
+            self.items.append(Pull(target, product, None, s.text))
+            return
         if s.mask is not None and not s.mask.structure:
             m = self._vector(target.size, BOOL)
             true = Elementwise(LEFT, None, Const(BOOL, BOOL.np_type.type(True)))
@@ -573,9 +581,9 @@ def recount(condition: Vec | Scal) -> FusedElementwise:
 
 
 class Line(NamedTuple):
-    """One launch of a round: an advance, an element-wise kernel ("ewise"), a pull or the compaction of a frontier
-    ("compact"); its statements; its variant. For a nested loop: "block", the condition, the rounds in a run
-    of its body, followed by its launches."""
+    """One launch of a round: an advance, an element-wise kernel ("ewise"), a pull, a product with a map ("map": all its
+    kernels) or the compaction of a frontier ("compact"); its statements; its variant. For a nested loop: "block", the
+    condition, the rounds in a run of its body, followed by its launches."""
 
     kind: str
     statements: tuple[str, ...]

@@ -17,6 +17,7 @@ from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ..formats.bitmap.layout import Lines
+from ..operations.map_products import Selection
 from ..store import MatrixStore
 
 if TYPE_CHECKING:
@@ -116,6 +117,21 @@ class MultivectorProduct(Product):
     lines: Lines
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MapProduct(Product):
+    """A matrix times a map, of which a selection of each row's keys is all that is computed, as in
+    operations.map_products: INT64, -1 in rows without a key.
+
+    u: the key of each column, full and INT32; negative: the map has no entry there. size: keys are below it. dtype,
+    value: of the map's entries.
+    """
+
+    size: int
+    dtype: DataType
+    value: np.generic
+    selection: Selection
+
+
 @dataclass(frozen=True)
 class Reduce:
     """The monoid's sum of the entries of u; `default` (None: no value) if there are none."""
@@ -133,6 +149,10 @@ class Gather:
     source: Vec
     index: Vec
     number: int
+
+
+class IndexCheck(Gather):
+    """A gather from a vector with the same entry everywhere: a test that indices are in range."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure
 from ..formats.csr.layout import (
+    expanded,
     from_arrays,
     index_type,
     numbers_of,
@@ -52,16 +53,6 @@ from .variants import extract_variant
 @functools.cache
 def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Kernel:
     return device.kernel(extract_variant(plan.ALIKE.get(wide), packed=packed, flagged=flagged))
-
-
-def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]:
-    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
-    xp = device.xp
-    ptr = xp.zeros(len(counts) + 1, np.int64)
-    counts.cumsum(out=ptr[1:])
-    host = device.host_memory
-    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
-    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
 
 
 def _copy_entries(

@@ -77,12 +77,12 @@ def keys_of(b: RowLayout) -> Array:
     return compute_once(b.cache, "keys", compute)
 
 
-def map_of(u: VectorStore, ncols: int, like: MatrixStore | None) -> MatrixStore:
+def map_of(u: VectorStore, ncols: int) -> MatrixStore:
     """The matrix with the entry (i, u[i]) for each i, of value True; u: full, integers from 0 to ncols - 1 (not
-    checked). like: another map of as many rows, whose pointers are shared."""
+    checked)."""
     device, n = u.device, u.size
     values = device.full(n, u.values) if u.iso else u.values[:n]
-    ptr = device.xp.arange(n + 1, dtype=pointer_type(n)) if like is None else like.structure.rows().ptr
+    ptr = device.xp.arange(n + 1, dtype=pointer_type(n))
     rows = from_arrays(device, n, ncols, ptr, values)
     rows.cache["single"] = True
     return MatrixStore(Structure(rows), BOOL, BOOL.np_type.type(True))

@@ -34,7 +34,7 @@ from ..kernels.variant import Function, Variant, product_of_entries, sum_of, val
 from ..plan.product import VALUES, kind_of
 from ..store import MatrixStore, PlainValues, Raw, RowLayout, VectorStore, pack
 from ..typing import Array
-from .operands import entry_values, unit_bounds
+from .operands import PreparedKernel, entry_values, unit_bounds
 from .variants import ATOMICS, PLAIN, Constants, Types, cast_function, cell_of, constants, entry_function, initial_sum
 
 
@@ -292,8 +292,9 @@ def _none(device: Device, array: Array) -> Array:
 
 # ---- Rows binned by degree.
 
-# Rows of up to so many entries have a lane for each (map_rows).
-GROUPS = 4, 8, 16, 32
+# Rows of up to so many entries have a thread each, which holds them in registers (map_short).
+THREADS = 8, 16, 32
+WARP = 32  # entries of the rows of map_rows
 # Rows of up to so many entries have a table in shared memory, with two slots for each: lanes of a row, threads of a
 # block (map_tables).
 TABLES = (64, 32, 128), (512, 32, 128), (2048, 256, 256), (4096, 512, 512), (8192, 512, 512)
@@ -338,7 +339,7 @@ def bins_of(t: MapProduct) -> Bins:
     """The bins of a product's rows, cached with the layout: they depend on the bytes of a slot, and hubs on the number
     of keys and on whether keys are owned."""
     rows, keys = t.rows, t.of.keys.size if longest_unit(t.rows) > _longest_row(t) else 0
-    name = "map bins", t.slot_bytes, keys, t.owned, tuning.version()
+    name = "map bins", t.counts, t.slot_bytes, keys, t.owned, tuning.version()
     return compute_once(rows.cache, name, lambda: _bins(t))
 
 
@@ -352,7 +353,10 @@ def _bins(t: MapProduct) -> Bins:
     rows, last = t.rows, _longest_row(t)
     xp, length = rows.device.xp, rows.ptr[1:] - rows.ptr[:-1]
     launches: list[Launch] = []
-    specs = [(entries, "map_rows", {"LANES": entries}) for entries in GROUPS]
+    most = tuning.count("map.thread_entries") // (1 if t.counts else 2)
+    specs = [(entries, "map_short", {"LANES": 1, "MOST": entries}) for entries in THREADS if entries <= most]
+    short = len(specs)
+    specs += [(WARP, "map_rows", {"LANES": WARP})] if most < WARP else []
     for entries, lanes, threads in TABLES:
         slots = 2 * entries
         shared = threads // lanes * slots * t.slot_bytes
@@ -363,9 +367,13 @@ def _bins(t: MapProduct) -> Bins:
     bin_of = xp.searchsorted(limits, length).astype(np.int64)
     order = xp.sort((bin_of << 32) | xp.arange(rows.nrows)).astype(np.uint32).view(np.int32)
     counts = rows.device.to_host(xp.bincount(bin_of, minlength=len(limits) + 1)).tolist()
+    # A bin with most of the rows is read without a list, and takes the shorter rows too.
+    all_of = next((k for k in range(short) if counts[k + 1] > tuning.value("map.most_rows") * rows.nrows), -1)
     begin = counts[0]
-    for count, (_, kernel, flags) in zip(counts[1:], specs, strict=False):
-        if count:
+    for k, (count, (_, kernel, flags)) in enumerate(zip(counts[1:], specs, strict=False)):
+        if k == all_of:
+            launches.append((kernel, flags, None, rows.nrows))
+        elif count and k > all_of:
             some = None if count == rows.nrows else order[begin : begin + count]
             launches.append((kernel, flags, some, count))
         begin += count
@@ -423,8 +431,19 @@ def run(t: MapProduct) -> Choice:
     foresee(t)
     key = device.full(max(1, n), np.int64(-1) if of.position else np.int32(-1))
     score = dummy(device, of.score_type.np_type.char) if of.position else xp.empty(max(1, n), of.score_type.np_type)
-    z = of.semiring.return_type.np_type
-    own_sum = dummy(device, z.char) if of.own is None else xp.zeros(max(1, n), z)
+    own_sum = None if of.own is None else xp.zeros(max(1, n), of.semiring.return_type.np_type)
+    for kernel in kernels_of(t, key, score, own_sum):
+        kernel.run()
+    return Choice(key[:n], score[:n], None if own_sum is None else own_sum[:n])
+
+
+def kernels_of(
+    t: MapProduct, key: Array, score: Array | None = None, own_sum: Array | None = None
+) -> list[PreparedKernel]:
+    """The kernels that write the choice of each row, with their tables; they can run several times. Rows without
+    entries, and rows that are not active, may not be written: key has -1 there before."""
+    rows, of = t.rows, t.of
+    device = rows.device
     x = y = dummy(device, of.score_type.np_type.char)
     if of.score is not None:
         x, y = of.score.row, of.score.key
@@ -433,38 +452,43 @@ def run(t: MapProduct) -> Choice:
         x = y = device.full(1, kind.type(of.applied.scalar or 0))
     own = dummy(device, "int32") if of.own is None else of.own
     active = dummy(device, "?") if of.active is None else of.active
+    score = dummy(device, of.score_type.np_type.char) if score is None else score
+    own_sum = dummy(device, of.semiring.return_type.np_type.char) if own_sum is None else own_sum
     to = x, y, own, active, key, score, own_sum
     operands = *t.matrix, *t.keys, t.product, *to
+    everywhere = dummy(device, "int32"), 0
     if not device.is_simt:
-        t.by_rows(n, dummy(device, "int32"), 0, *operands, bounds=unit_bounds(rows, device))
-    elif rows.nvals:
-        bins = bins_of(t)
-        for name, flags, some, count in bins.launches:
-            listed = (dummy(device, "int32"), 0) if some is None else (some, 1)
-            device.kernel(t.variant(name, **flags))(count, *listed, *operands)
-        if bins.hubs is not None:
-            _run_hubs(t, bins.hubs, active, to)
-    return Choice(key[:n], score[:n], None if of.own is None else own_sum[:n])
+        bounds = unit_bounds(rows, device)
+        return [PreparedKernel(device, t.variant("map_rows", LANES=1), rows.nrows, (*everywhere, *operands), bounds)]
+    if not rows.nvals:
+        return []
+    bins, found = bins_of(t), list[PreparedKernel]()
+    for name, flags, some, count in bins.launches:
+        listed = everywhere if some is None else (some, 1)
+        found.append(PreparedKernel(device, t.variant(name, **flags), count, (*listed, *operands)))
+    return found if bins.hubs is None else [*found, *_hub_kernels(t, bins.hubs, active, to)]
 
 
-def _run_hubs(t: MapProduct, hubs: HubTables, active: Array, to: tuple[Array, ...]) -> None:
+def _hub_kernels(t: MapProduct, hubs: HubTables, active: Array, to: tuple[Array, ...]) -> list[PreparedKernel]:
     device, xp = t.rows.device, t.rows.device.xp
-    parts, slots, choose = (device.kernel(variant) for variant in t.hub_variants(hubs))
+    parts, slots, choose = t.hub_variants(hubs)
     most, chunks = max(wave.slots for wave in hubs.waves), len(hubs.chunk_hub)
     z = t.of.semiring.return_type
     cell = (UINT32 if t.counts else cell_of(z)).np_type
-    slot_keys, cells = xp.empty(most, np.uint32), xp.empty(most, cell)
     begin = 0 if t.counts else initial_sum(t.of.semiring.op.monoid, z)
+    # map_slots leaves the tables as they are here
+    slot_keys, cells = device.full(most, np.uint32(0xFFFFFFFF)), device.full(most, cell.type(begin))
     found_key, found = xp.empty(chunks, np.int32), xp.empty(chunks, t.of.score_type.np_type)
+    kernels: list[PreparedKernel] = []
     for wave in hubs.waves:
-        device.fill(slot_keys[: wave.slots], np.uint32(0xFFFFFFFF))
-        device.fill(cells[: wave.slots], cell.type(begin))
         where = hubs.hub, hubs.rows, hubs.first, hubs.base
-        parts(wave.parts, wave.first_part, wave.first_slot, *where, *t.matrix, *t.keys, active, slot_keys, cells)
+        args = (wave.first_part, wave.first_slot, *where, *t.matrix, *t.keys, active, slot_keys, cells)
+        kernels.append(PreparedKernel(device, parts, wave.parts, args))
         where = hubs.chunk_hub, hubs.rows, hubs.chunk_first, hubs.base
-        tables = slot_keys, cells, t.product
-        slots(wave.chunks, wave.first_chunk, wave.first_slot, *where, *tables, *to, found_key, found)
-    choose(len(hubs.rows), hubs.rows, hubs.chunk_first, found_key, found, *to)
+        args = (wave.first_chunk, wave.first_slot, *where, slot_keys, cells, t.product, *to, found_key, found)
+        kernels.append(PreparedKernel(device, slots, wave.chunks, args))
+    args = hubs.rows, hubs.chunk_first, found_key, found, *to
+    return [*kernels, PreparedKernel(device, choose, len(hubs.rows), args)]
 
 
 def run_listed(t: MapProduct, listed: Array, to: Choice) -> Choice:

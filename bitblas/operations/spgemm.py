@@ -34,7 +34,7 @@ from ..kernels.variant import Variant, is_neutral
 from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
-from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
+from . import contraction, ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
 from .convert import filter_entries, of_room, of_rows
 from .lazy_map_product import LazyMapProduct, delays, is_single
 from .operands import MatrixMask as MatrixMask
@@ -541,9 +541,23 @@ def _by_rows(plan: Plan) -> bool:
     return plan.kernel not in (TILES, DOT)
 
 
-def _delayed(plan: Plan) -> Plan:
-    reason = "computed when its entries are read: no row of the right operand has two"
-    return plan._replace(reason=f"{plan.reason}; {reason}")
+def _delays(of: MatrixProduct) -> type[LazyMapProduct] | None:
+    """The class of a product that is computed when its entries are read; None: it is computed at once."""
+    return LazyMapProduct if delays(of) else contraction.GroupSums if contraction.delays(of) else None
+
+
+def _delayed(plan: Plan, kind: type[LazyMapProduct]) -> Plan:
+    single = "the right operand" if kind is LazyMapProduct else "the left one, a map,"
+    return plan._replace(reason=f"{plan.reason}; computed when its entries are read: no row of {single} has two")
+
+
+def _contracted(of: MatrixProduct) -> MatrixStore:
+    """S' A S, of which S' A was delayed."""
+    left, z = of.A, of.semiring.return_type
+    assert isinstance(left, contraction.GroupSums)
+    if not of.B.device.is_simt:
+        return left.contract_here(of.semiring)
+    return mxm(left.rows_by_group(z), of.B, compose(MONOIDS["plus"], BINARY["first"])[z], now=True)
 
 
 def _computed(plan: Plan, of: MatrixProduct) -> MatrixStore:
@@ -561,6 +575,10 @@ def is_hypersparse(of: MatrixProduct) -> bool:
 def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan, tuple[Variant, ...]]:
     """The plan of a product, and its kernels, if requested. now: it is not delayed."""
     A, B, semiring, transpose_a, transpose_b, _ = of
+    refusal = A.refuses(of) if isinstance(A, contraction.GroupSums) else ""
+    if isinstance(A, contraction.GroupSums) and not refusal:
+        why = "S' A S for a map S: entries are summed by the groups of their row and column; S' A is not computed"
+        return Plan("mxm", semiring.op.name, A.key, False, "contraction", A.kind, 1, why), ()
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.explain(by_lines)
     if is_hypersparse(of):
@@ -569,8 +587,10 @@ def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
     plan = choose(of)
-    if not now and _by_rows(plan) and delays(of):
-        plan = _delayed(plan)
+    if not now and _by_rows(plan) and (kind := _delays(of)) is not None:
+        plan = _delayed(plan, kind)
+    if refusal:
+        plan = plan._replace(reason=f"{plan.reason}; not a contraction: {refusal}")
     return plan, prepare(plan, of).variants if source else ()
 
 
@@ -593,9 +613,11 @@ def mxm(
         B.structure.other_reads += 1
         product: Product = last[4]
         return product.multiply()
+    of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
+    if isinstance(A, contraction.GroupSums) and not A.refuses(of):
+        return _contracted(of)
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
-    of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if is_hypersparse(of):
         (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)
         return hypersparse.widened(
@@ -604,8 +626,8 @@ def mxm(
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)
     plan = choose(of)
-    if not now and _by_rows(plan) and delays(of):
-        return LazyMapProduct(of, functools.partial(_computed, _delayed(plan), of))
+    if not now and _by_rows(plan) and (kind := _delays(of)) is not None:
+        return kind(of, functools.partial(_computed, _delayed(plan, kind), of))
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     product = prepare(plan, of)

@@ -31,7 +31,8 @@ from ..convert import (
     keys_of,
     value_array,
 )
-from ..hooks import late
+from ..hooks import SymbolicArray, late
+from ..hooks import state as recording
 from ..options import StorageOptions, check_options, check_storage_options
 from .read import is_columnwise
 from .stored import StoredMatrix
@@ -210,6 +211,9 @@ class MatrixBuild(StoredMatrix):
         >>> Matrix.from_coo([0, 1], [1, 0], [3.5, 5]).to_dicts()
         {0: {1: 3.5}, 1: {0: 5.0}}
         """
+        if type(rows) is SymbolicArray or type(columns) is SymbolicArray:
+            symbolic: Self = recording.recorder.map_built(rows, columns, values, dtype, (nrows, ncols), name)
+            return symbolic
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
         i, j = index_array(d, rows, "rows", narrow=True), index_array(d, columns, "columns", narrow=True)

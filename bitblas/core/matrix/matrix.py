@@ -115,6 +115,10 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
         ):  # the new Matrix becomes the result
             name = named(name)
             return cls._from_store(computed(expr, lambda: assign.compute(expr, kind, m), name, m), name)
+        if expr.method == "mxm" and recording.threads and recording.recorder is not None:
+            symbolic: Matrix | None = recording.recorder.map_product(expr, kind, m, name)
+            if symbolic is not None:
+                return symbolic
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
         C._update(expr, m, None, m is not None)
         return C

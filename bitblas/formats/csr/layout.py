@@ -77,6 +77,16 @@ def numbers_of(ptr: Array, n: int, device: Device) -> Array:
     return out
 
 
+def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]:
+    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
+    xp = device.xp
+    ptr = xp.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=ptr[1:])
+    host = device.host_memory
+    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
+    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
+
+
 def in_order(
     device: Device, nrows: int, ncols: int, rows: Array, cols: Array, kind: np.dtype
 ) -> tuple[Array, Array] | None:

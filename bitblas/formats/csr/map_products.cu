@@ -1,8 +1,9 @@
 // Products with a map, reduced by row: sum the entries of each row by the key of their column, then choose one key or
 // fold the sums. C = A (+).(x) L with at most one entry per row of L, without C.
-// Rows are binned by degree. map_rows: LANES lanes hold all entries of a row. map_tables: a warp or a block with a hash
-// table in shared memory. Hubs: map_parts adds parts of the row to a table in global memory, map_slots reduces parts of
-// the table, map_hubs joins these. Lanes of a warp that hold the same key add their products before they touch a table.
+// Rows are binned by degree. map_short: a thread per row compares all pairs of its keys. map_rows: a warp holds all
+// entries of a row. map_tables: a warp or a block with a hash table in shared memory. Hubs: map_parts adds parts of the row
+// to a table in global memory, map_slots reduces parts of the table and clears them, map_hubs joins these. Lanes of a warp
+// that hold the same key add their products before they touch a table.
 // Integer sums are exact in any order. OWNED (floats): each key belongs to one warp, which reads the whole row and adds in
 // the order of the entries, 32 at a time, so the order is fixed.
 #include "kernels/views.cuh"
@@ -95,9 +96,8 @@ struct Row {
     return {SELECT > SMALLEST || s == s, s, k};  // NaN is neither the largest nor the smallest
   }
   __device__ __forceinline__ void write(const Best& best, const ChoiceView& to) const {
-    if (!best.some) return;  // the output has -1 there
-    to.key[i] = (K_T)best.key;
-    if (SCORES) to.score[i] = best.score;
+    to.key[i] = best.some ? (K_T)best.key : K_T(-1);
+    if (SCORES && best.some) to.score[i] = best.score;
   }
 };
 
@@ -150,13 +150,51 @@ __device__ __forceinline__ sum_t sum_of_peers(u32 peers, sum_t x) {
 #endif
 }
 
+#ifdef KERNEL_map_short
+// Rows of at most MOST entries, a thread for each. row_stride 0: the rows are 0 to n - 1, and longer ones are skipped.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    map_short(i64 n, const int* rows, i64 row_stride, MatrixA A, MatrixValues<A_T> a, KeysView keys,
+              ARGUMENT(Z_T) product, ChoiceView to) {
+  await_previous();
+  const i64 at = thread_number(), i = at < n ? (row_stride ? (i64)rows[at] : at) : 0;
+  if (at >= n || (ACTIVE && !to.active[i])) return;
+  const i64 begin = A.ptr[i], size = (i64)A.ptr[i + 1] - begin;
+  if (size > MOST) return;
+  const Row row(i, true, to);
+  const Entries entries = {A, a, keys};
+  u32 key[MOST];
+  sum_t product_of[MOST];
+#pragma unroll
+  for (int e = 0; e < MOST; ++e) {
+    i64 column = 0;
+    key[e] = e < size ? entries.key(begin + e, column) : NO_KEY;
+    product_of[e] = key[e] != NO_KEY ? entries.product(begin + e, i, column, key[e]) : sum_t();
+  }
+  Best best = {false, S_T(), NO_KEY};
+#pragma unroll
+  for (int e = 0; e < MOST; ++e) {
+    if (key[e] == NO_KEY) continue;
+    sum_t sum = product_of[e];
+#pragma unroll
+    for (int later = e + 1; later < MOST; ++later) {
+      if (key[later] != key[e]) continue;
+      sum = joined(sum, product_of[later]);
+      key[later] = NO_KEY;
+    }
+    join(best, row.candidate(key[e], total(sum, product), to));
+  }
+  row.write(best, to);
+}
+#endif  // KERNEL_map_short
+
 #ifdef KERNEL_map_rows
-// Rows of at most LANES entries, one for each lane. row_stride 0: the rows are 0 to n - 1.
+// Rows of at most 32 entries, one for each lane of a warp. row_stride 0: the rows are 0 to n - 1.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     map_rows(i64 n, const int* rows, i64 row_stride, MatrixA A, MatrixValues<A_T> a, KeysView keys,
              ARGUMENT(Z_T) product, ChoiceView to) {
-  const int lane = threadIdx.x & (LANES - 1);
-  const i64 at = thread_number() / LANES, i = at < n ? (row_stride ? (i64)rows[at] : at) : 0;
+  await_previous();
+  const int lane = threadIdx.x & 31;
+  const i64 at = thread_number() / 32, i = at < n ? (row_stride ? (i64)rows[at] : at) : 0;
   const bool open = at < n && (!ACTIVE || to.active[i]);
   const i64 e = open ? (i64)A.ptr[i] + lane : 0;
   const bool has = open && e < (i64)A.ptr[i + 1];
@@ -164,26 +202,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   const Entries entries = {A, a, keys};
   i64 column = 0;
   const u32 k = has ? entries.key(e, column) : NO_KEY;
-  sum_t sum = k != NO_KEY ? entries.product(e, i, column, k) : sum_t();
-#if LANES == 32
   const u32 peers = __match_any_sync(ALL_LANES, k);
-  sum = sum_of_peers(peers, sum);
+  const sum_t sum = sum_of_peers(peers, k != NO_KEY ? entries.product(e, i, column, k) : sum_t());
   const bool first = (peers & ((1u << lane) - 1u)) == 0;
-#else
-  bool first = true;
-  const sum_t mine = sum;
-#pragma unroll
-  for (int j = 0, peers = 0; j < LANES; ++j) {
-    const u32 other = shuffle_from<LANES>(k, j);
-    const sum_t y = shuffle_from<LANES>(mine, j);
-    if (other != k) continue;
-    sum = peers++ ? joined(sum, y) : y;
-    first = first && j >= lane;
-  }
-#endif
   Best best = {false, S_T(), NO_KEY};
   if (first && k != NO_KEY) best = row.candidate(k, total(sum, product), to);
-  join_group<LANES>(best);
+  join_group<32>(best);
   if (lane == 0 && open) row.write(best, to);
 }
 #endif  // KERNEL_map_rows
@@ -264,6 +288,7 @@ __device__ __forceinline__ void join_block(Best& best, Best* part) {
 extern "C" __global__ void __launch_bounds__(THREADS)
     map_tables(i64 n, const int* rows, i64 row_stride, MatrixA A, MatrixValues<A_T> a, KeysView keys,
                ARGUMENT(Z_T) product, ChoiceView to) {
+  await_previous();
   extern __shared__ u64 shared[];
   const int lane = threadIdx.x & (LANES - 1), group = threadIdx.x / LANES;
   C_T* cells = (C_T*)shared;
@@ -307,6 +332,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 extern "C" __global__ void __launch_bounds__(THREADS)
     map_parts(i64 n, i64 part0, i64 base0, const int* hub, const i64* rows, const i64* first, const i64* base,
               MatrixA A, MatrixValues<A_T> a, KeysView keys, const bool* active, u32* slots, C_T* cells) {
+  await_previous();
   (void)n;
   const i64 p = part0 + blockIdx.x, h = hub[p], i = rows[h], number = p - first[h];
   if (ACTIVE && !active[i]) return;
@@ -333,11 +359,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #endif  // KERNEL_map_parts
 
 #ifdef KERNEL_map_slots
-// Reduce PART slots of a hub's table. chunk_hub: of each chunk of slots, chunk_first: the chunks of each hub.
+// Reduce PART slots of a hub's table, and clear them for the next one. chunk_hub: of each chunk of slots, chunk_first: the chunks of each hub.
 extern "C" __global__ void __launch_bounds__(THREADS)
     map_slots(i64 n, i64 chunk0, i64 base0, const int* chunk_hub, const i64* rows, const i64* chunk_first,
               const i64* base, u32* slots, C_T* cells, ARGUMENT(Z_T) product, ChoiceView to, int* found_key,
               S_T* found) {
+  await_previous();
   (void)n;
   __shared__ Best part[WARPS];
   const i64 c = chunk0 + blockIdx.x, h = chunk_hub[c], from = base[h] - base0 + (c - chunk_first[h]) * PART;
@@ -345,8 +372,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   const Row row(rows[h], true, to);
   const Table table = {slots, cells, 0};
   Best best = {false, S_T(), NO_KEY};
-  for (i64 s = from + threadIdx.x; s < stop; s += THREADS)
-    if (slots[s] != NO_KEY) join(best, row.candidate(slots[s], total(table.sum((u32)s), product), to));
+  for (i64 first = from; first < stop; first += THREADS) {
+    const i64 s = first + threadIdx.x;
+    const u32 k = s < stop ? slots[s] : NO_KEY;
+    if (k != NO_KEY) join(best, row.candidate(k, total(table.sum((u32)s), product), to));
+    // Whole lines of memory, because parts of them would be read first
+    if (__any_sync(ALL_LANES, k != NO_KEY) && s < stop) table.clear((u32)s);
+  }
   join_block(best, part);
   if (threadIdx.x) return;
   found_key[c] = best.some ? (int)best.key : -1;
@@ -358,6 +390,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // The choice of each hub from those of its chunks, by a warp.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     map_hubs(i64 n, const i64* rows, const i64* chunk_first, const int* found_key, const S_T* found, ChoiceView to) {
+  await_previous();
   const i64 h = thread_number() / 32;
   Best best = {false, S_T(), NO_KEY};
   for (i64 c = h < n ? chunk_first[h] + (threadIdx.x & 31) : 0; h < n && c < chunk_first[h + 1]; c += 32)

@@ -52,11 +52,11 @@ from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import PlainValues, Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
-from ..buffers import BUFFERS, Assumptions, Scratch, SummarizedFrontier, program_vectors
+from ..buffers import BUFFERS, Assumptions, Scratch, SummarizedFrontier, map_kernels, program_vectors
 from ..codegen.cuda_dialect import Key
 from ..codegen.numba_kernels import UNIT, elementwise_kernel, needs_one_thread
 from ..fuse import Advance, FusedElementwise, Inner, Item, Line, Pull, Round, fuse, recount, size_of, statement_texts
-from ..ir import Body, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..ir import Body, IsoValues, MapProduct, Masked, MultivectorProduct, Product, Scal, Statement, Vec
 from ..symbolic.control_flow import OnHost, single_rank_part, with_any_condition
 from ..symbolic.multivectors import as_vector
 from ..symbolic.recorder import Recorder, record
@@ -80,7 +80,7 @@ def may_push(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bool:
     all equal one value are counted by rows, and multiplied: they are pushed only if no sum of them is rounded."""
     product = s.value
     assert isinstance(product, Product)
-    if isinstance(product, MultivectorProduct):
+    if isinstance(product, (MultivectorProduct, MapProduct)):
         return False
     kind, value = analysis.product_kind(product, iso)
     rounded = (
@@ -201,6 +201,9 @@ class Build:
             elif isinstance(item, Pull) and isinstance(item.product, MultivectorProduct):
                 self.latest = np.zeros(3, np.int64)
                 found += self._lines(item, item.product, self.latest)
+            elif isinstance(item, Pull) and isinstance(item.product, MapProduct):
+                kernels = map_kernels(item.product, self.buffers[item.product.u], self.buffers[item.target])
+                found += [self._operation(kernel, ()) for kernel in kernels]
             elif isinstance(item, Pull):
                 found += self._pull(item, self._mask(item.mask), self.buffers[item.target], 0)
             elif isinstance(item, FusedElementwise):

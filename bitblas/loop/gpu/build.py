@@ -42,10 +42,19 @@ from ..fuse import (
     size_of,
     statement_texts,
 )
-from ..ir import NO_LIMIT, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
+from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .multivectors import multivector_advance
-from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
+from .products import (
+    AdvanceKernel,
+    AdvanceMatrix,
+    launch_arguments,
+    limits,
+    map_launches,
+    pull_launch,
+    pulls_worklist,
+    worklist,
+)
 from .small_rounds import small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
@@ -221,6 +230,8 @@ class Build:
                 launches += self._advance(item, k, made.get(item.product.u), advanced, known)
                 advanced[item.target] += 1
                 made.pop(item.target, None)
+            elif isinstance(item, Pull) and isinstance(item.product, MapProduct):
+                launches += map_launches(self, item, item.product)
             elif isinstance(item, Pull):
                 launches.append(pull_launch(self, item, k))
             elif isinstance(item, Inner):

@@ -21,6 +21,7 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ... import tuning
 from ...config import config
+from ...device.jit import BLOCK
 from ...formats import CSR, Structure, format_of
 from ...formats.packing import PackedValues
 from ...kernels.variant import Variant, value
@@ -33,10 +34,10 @@ from ...plan.format_choice import is_available
 from ...plan.product import VALUES, WORDS, any_order
 from ...store import Raw, VectorStore
 from .. import analysis
-from ..buffers import Argument, Launch
+from ..buffers import Argument, Launch, map_kernels
 from ..codegen.cuda_dialect import CudaKernel, macro
 from ..fuse import Advance, CompactFrontier, Pull
-from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
+from ..ir import IsoValues, MapProduct, Masked, MultivectorProduct, Product, Statement, Vec
 from .multivectors import launch_arguments, may_advance
 
 if TYPE_CHECKING:
@@ -261,6 +262,20 @@ def limits(layout: Layout, *, search: bool = False) -> tuple[np.uint64, np.uint6
     return np.uint64(found.items), np.uint64(found.left)
 
 
+# ---- Products with a map.
+
+
+def map_launches(build: Build, item: Pull, product: MapProduct) -> list[Launch]:
+    """The launches of a product with a map: those of a single statement, whose tables are kept."""
+    found, kernels = list[Launch](), map_kernels(product, build.buffers[product.u], build.buffers[item.target])
+    for kernel in kernels:
+        lanes, threads = kernel.variant.constant("LANES", 1), kernel.variant.constant("THREADS", BLOCK)
+        args = launch_arguments((np.int64(kernel.n), *kernel.arguments))
+        found.append(build.launcher(kernel.variant, -(-kernel.n * lanes // threads), args, threads))
+    build.launched = ", ".join(str(kernel.variant) for kernel in kernels)
+    return found
+
+
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.
 
 
@@ -293,6 +308,8 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     one."""
     product = s.value
     assert isinstance(product, Product)
+    if isinstance(product, MapProduct):
+        return False
     if isinstance(product, MultivectorProduct):
         return product.u not in full and may_advance(product, iso, masked=s.mask is not None)
     kind, _ = analysis.product_kind(product, iso)
@@ -318,6 +335,9 @@ def pull_launch(build: Build, item: Pull, k: int) -> Launch:
     values, full = analysis.planned_operand(product, build.iso), product.u.id in build.full
     if isinstance(product, MultivectorProduct):
         return _multivector_launch(build, item, product, k, values)
+    if isinstance(product, MapProduct):
+        launches = map_launches(build, item, product)
+        return lambda: [launch() for launch in launches].clear()
     key = worklist_pull_format(device, product, mask, build.iso) if k >= 0 else ""
     A, semiring, flip = product.matrix, product.semiring, product.flip
     case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)

@@ -38,6 +38,7 @@ from ..ir import (
     Vec,
 )
 from .control_flow import Expr, Recording
+from .maps import SymbolicMatrix
 
 if TYPE_CHECKING:
     from ...core.scalar import Scalar
@@ -132,7 +133,7 @@ class MatrixRecorder(Recording):
 
     def takes(self, matrix: Matrix) -> bool:
         """Whether a Matrix may belong to the body, with entries that are known on the device only."""
-        return is_narrow(matrix._data)
+        return not isinstance(matrix._data, SymbolicMatrix) and is_narrow(matrix._data)
 
     def matrix_shape(self, matrix: Matrix) -> SymbolicTensor:
         return SymbolicTensor(self, matrix)

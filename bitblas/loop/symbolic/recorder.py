@@ -36,6 +36,7 @@ from ..ir import (
     Const,
     Elementwise,
     Gather,
+    IndexCheck,
     Masked,
     Part,
     Product,
@@ -50,6 +51,7 @@ from ..ir import (
 from .control_flow import BlockRecorder, Expr, LoopCondition, OnHost, from_store, needed_statements, state_of
 from .exchanges import ExchangeRecorder, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
+from .maps import MapRecorder
 from .multivectors import MatrixRecorder, SymbolicTensor
 from .virtual_nodes import lower_virtual_product
 
@@ -64,7 +66,7 @@ HINT = (
 )
 
 
-class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
+class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder, MapRecorder):
     """The statements of one symbolic run of a body, and the objects that they name."""
 
     def __init__(self, *, host: bool = False) -> None:
@@ -307,6 +309,8 @@ def _alike(a: Order | None, b: Order | None) -> bool:
 def _by_position(s: Statement, size: int) -> bool:
     """Whether a statement reads positions of vectors of this size."""
     e = s.value
+    if isinstance(e, IndexCheck):
+        return False
     if isinstance(e, Scatter) and (e.u is None or e.index is None) and e.size == size:
         return True
     if any(x.size == size for x in s.elsewhere):
