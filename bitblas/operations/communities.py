@@ -65,11 +65,11 @@ class Level:
     ) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
         self.device, self.n = rows.device, rows.nrows
-        self.kernels: dict[str, Kernel] = {}
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
         self.loop = _diagonal(rows, values) if loop is None else loop
         self.matrix = self._matrix(rows, values)
+        self.kernels: dict[str, Kernel] = {}
 
     def _matrix(self, rows: Csr, values: PlainValues) -> MatrixStore:
         iso = isinstance(values, np.generic)
