@@ -36,14 +36,16 @@ class WorkerError(RuntimeError):
 
 
 class Side:
-    """The parent's end of a worker process."""
+    """The parent's end of a worker process: `module` run by `python`."""
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(
+        self, name: str, threads: int, module: str = "benchmarks.worker", python: str = sys.executable
+    ) -> None:
         counts = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
         path = os.pathsep.join(filter(None, (str(table.ROOT), os.environ.get("PYTHONPATH"))))
         self.name = name
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", name, str(threads)],
+            [python, "-m", module, name, str(threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **counts, "PYTHONPATH": path},
         )  # fmt: skip
         try:

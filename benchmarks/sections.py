@@ -1,11 +1,11 @@
-"""Sections of the results page other than algorithm times: bytes, builds, GAP, LDBC Graphalytics, graphs that fill a
-device, process start. Each section is made from the JSON of its benchmark, in the folder of benchmarks/stored/ with its
-name."""
+"""Sections of the results page other than algorithm times: graph libraries on a CPU, bytes, builds, GAP, LDBC
+Graphalytics, graphs that fill a device, process start. Each section is made from the JSON of its benchmark, in the
+folder of benchmarks/stored/ with its name."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -250,6 +250,50 @@ def graphalytics(folder: Path) -> str:
     return "\n".join(["## LDBC Graphalytics\n", *parts, said, ""]) if parts else ""
 
 
+LIBRARIES = "NetworKit", "igraph", "SciPy"
+CALLS = {
+    "bfs": "BFS levels", "sssp": "shortest paths", "components": "components", "mis": "independent set",
+    "cores": "core numbers", "clustering": "clustering coefficients", "labels": "label propagation, 5 rounds",
+    "louvain": "Louvain", "leiden": "Leiden",
+}  # fmt: skip
+
+
+def libraries(folder: Path) -> str:
+    """NetworKit, igraph and SciPy on a CPU: milliseconds, and the modularity of communities."""
+    from .results import ratio
+
+    parts = []
+    for run in read(folder, "libraries"):
+        rows = []
+        for row in run["libraries"]:
+            sides = row["sides"]
+            if not row["equal"]:
+                raise ValueError(f"libraries: a wrong answer of {row['algorithm']} on {row['graph']}")
+            ours = sides["bitblas"]
+            cells = [_call(sides[name], ours, ratio) if name in sides else "" for name in LIBRARIES]
+            if any(cells):
+                rows.append([CALLS[row["algorithm"]], row["graph"], _call(ours, None, ratio), *cells])
+        heads = ["on a CPU", "graph", "bitblas, ms", *(f"{n} {run['versions'][n.lower()]}, ms" for n in LIBRARIES)]
+        how = f"{run['threads']} threads; the least of {run['samples']} runs; `python -m benchmarks.libraries`."
+        parts.append(f"{_table(heads, rows)}\n{_where(run, how)}")
+    said = (
+        "In parentheses how many times faster bitblas is, in brackets the modularity of the communities. Each library\n"
+    )
+    said += (
+        "has a process and its own graph; igraph and SciPy use one thread. Label propagation differs: ours moves all\n"
+    )
+    said += "vertices at once, as LDBC Graphalytics defines it, NetworKit's one after the other. SciPy's levels are\n"
+    said += "Dijkstra's without weights.\n"
+    return "\n".join(["## Graph libraries on a CPU\n", *parts, said]) if parts else ""
+
+
+def _call(side: dict[str, Any], ours: dict[str, Any] | None, ratio: Callable[[float, float], str]) -> str:
+    """A cell: milliseconds (times faster) [modularity]."""
+    more = "" if ours is None else f" ({ratio(ours['ms'], side['ms'])})"
+    quality = f" [{side['modularity']:.4f}]" if "modularity" in side else ""
+    return f"{_ms(side)}{more}{quality}"
+
+
 def sizes_of(folder: Path, graph: str) -> dict[str, float]:
     """A graph's bytes per entry: in SuiteSparse, in CSR, and in the smallest format."""
     row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
@@ -259,5 +303,5 @@ def sizes_of(folder: Path, graph: str) -> dict[str, float]:
 
 def sections(folder: Path) -> str:
     """All sections."""
-    made = (section(folder) for section in (sizes, builds, gap, graphalytics, scale, ranks, start))
+    made = (section(folder) for section in (libraries, sizes, builds, gap, graphalytics, scale, ranks, start))
     return "\n".join(part for part in made if part)

@@ -12,6 +12,7 @@ import os
 import pickle
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,11 +132,12 @@ class Worker:
         return time.process_time()
 
 
-def main() -> None:
+def serve(start: Callable[[str, int], Any]) -> None:
+    """Call the methods of start(side, threads) that the parent names, until it closes the pipe."""
     # Output of a library must not mix with the replies.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Worker(sys.argv[1], int(sys.argv[2]))
+    worker = start(sys.argv[1], int(sys.argv[2]))
     pickle.dump(None, out)
     out.flush()
     while True:
@@ -152,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Worker)

@@ -381,6 +381,9 @@ TABLE: dict[str, Threshold] = {
         4096, "entries", "A block adds so many entries of a hub to a table in shared memory, then this to the hub's."
     ),
     "map.slots": Threshold(16384, "slots", "A block reads so many slots of a hub's table."),
+    "map.direct": Threshold(
+        1 << 18, "keys", "The CPU: with at most so many keys a table has a place for each, instead of a hash."
+    ),
     "map.shares": Threshold(
         16,
         "blocks",
@@ -1112,6 +1115,12 @@ TABLE: dict[str, Threshold] = {
     "coloring.share_3": Threshold(
         1 / 4, "share of the edges to earlier neighbours", "The end of the third part of a skewed graph."
     ),
+    "components.threads": Threshold(
+        8,
+        "threads",
+        "With at most so many, one thread that joins trees is faster than rounds that all of them share, which take 3 "
+        "times its processor time on RMAT 18, and 6 to 13 times on meshes and grids of that size.",
+    ),
     "components.skew": Threshold(
         64,
         "highest degree per mean degree",
@@ -1232,7 +1241,9 @@ TABLE: dict[str, Threshold] = {
     ),
     "strong.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
     "strong.threads": Threshold(
-        16, "threads", "With at most so many, one depth-first search is faster than rounds that all of them share."
+        16,
+        "threads",
+        "With at most so many, one depth-first search is faster than rounds that all of them share.",
     ),
     "triangles.skew": Threshold(
         16,

@@ -22,6 +22,7 @@ from benchmarks import (
     gpu,
     graphs,
     judge,
+    libraries,
     models,
     programs,
     small,
@@ -378,3 +379,30 @@ def test_a_choice_is_judged():
     assert found["bfs"].single == pytest.approx(1.02) and found["weights"].ratio == 1, "values stay by rows"
     assert judge.share(list(found.values())) == 0.75 == judge.share(list(found.values()), "single")
     assert "75%" in judge.summary(list(found.values()))
+
+
+@pytest.mark.parametrize(
+    "algorithms", [("components", "sssp", "bfs", "mis"), ("labels", "louvain", "cores")], ids=" ".join
+)
+def test_libraries(algorithms):
+    result = libraries.measure(["delaunay_n6"], algorithms, ["bitblas", "SciPy"], 1, 1.0, 2, say=lambda text: None)
+    assert result["equal"] and [row["algorithm"] for row in result["libraries"]] == list(algorithms)
+    for row in result["libraries"]:
+        assert ("SciPy" in row["sides"]) == (row["algorithm"] in ("components", "sssp", "bfs"))
+        assert all(side["ms"] > 0 and side["right"] for side in row["sides"].values())
+        assert row["algorithm"] in libraries.line(row, ["bitblas", "SciPy"])
+
+
+def test_wrong_answers_of_libraries():
+    graph = graphs.make("grid2d_9")
+    for algorithm in libraries.ALGORITHMS:
+        checks, wrong = libraries.Checks(graph), np.arange(graph.n)
+        if algorithm in ("cores", "clustering"):  # libraries are compared with each other
+            assert checks.is_right(algorithm, "igraph", wrong)
+        if algorithm == "mis":
+            wrong = wrong < 2
+        if algorithm not in ("louvain", "leiden"):
+            assert not checks.is_right(algorithm, "bitblas", wrong + 1 if wrong.dtype != bool else wrong)
+        assert not checks.is_right(algorithm, "bitblas", wrong[1:])
+    with pytest.raises(SystemExit):
+        libraries.main(["--libraries", "pencil"])

@@ -32,6 +32,7 @@ from bitblas.algorithms import (
     biconnected_components,
     bridges,
     condensation,
+    connected_components,
     dag_longest_path,
     strongly_connected_components,
     topological_levels,
@@ -91,6 +92,21 @@ def test_strong_components_that_are_no_giant(device, edges):
     graph = Graph.of(240, list(zip(rows.tolist(), cols.tolist(), strict=True)))
     with tuning.override({"strong.queue": 32, "strong.block": 128}):  # short, so that blocks pass items on
         assert np.array_equal(full(strongly_connected_components(matrix(bitblas, graph))), strong(graph))
+
+
+@pytest.mark.parametrize("edges", [100, 400, 3000])
+def test_components_by_union_find(edges):
+    """By one thread, and by rounds; of vertices in another order, and of directed graphs."""
+    graph = oracles.random(300, edges, edges)
+    label = oracles.components(graph)
+    A = matrix(bitblas, Graph.of(300, [*zip(graph.rows.tolist(), graph.cols.tolist(), strict=True)]))
+    U = bitblas.binary.pair(A | A.T).new()
+    ordered = U.reorder("degree")
+    for threads in (8, 0):
+        with tuning.override({"components.threads": threads}):
+            assert np.array_equal(full(weakly_connected(A)), label)
+            for M in (U, U.T, ordered):
+                assert np.array_equal(full(connected_components(M)), label)
 
 
 class Programs:

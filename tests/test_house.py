@@ -309,9 +309,10 @@ CPU_ONLY |= {"kernels/number_nodes"}  # a hash table; a GPU sorts
 GPU_ONLY |= {f"kernels/{name}" for name in ("edge_triangles", "peel_scan", "peel_expand")}
 # (tables of a row in shared memory; rounds of the whole GPU: the CPU removes one item after the other in peel_rounds)
 CPU_ONLY |= {"kernels/triangles_by_range"}  # a count for each thread
-CPU_ONLY |= {"kernels/strong_components", "kernels/connected_by_search"}  # depth-first searches
-CPU_ONLY |= {f"kernels/{name}" for name in "draw_turns move_vertices mark_neighbors sum_by_label".split()}
-CPU_ONLY |= {f"kernels/{name}" for name in ("same_label", "draw_joins", "join_parts")}  # louvain_levels on a GPU
+CPU_ONLY |= {"kernels/strong_components"}  # a depth-first search
+CPU_ONLY |= {"kernels/link_rows"}  # union-find by one thread; a GPU hooks trees in rounds
+CPU_ONLY |= {f"kernels/{name}" for name in "draw_turns move_vertices sum_by_label".split()}
+CPU_ONLY |= {f"kernels/{name}" for name in ("inner_rows", "draw_joins", "join_parts")}  # louvain_levels on a GPU
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

@@ -273,7 +273,7 @@ def core_levels(A: Matrix, gb: ModuleType) -> Vector:
     from ..operations import peeling
 
     store = _itself(A)._stored
-    return gb.Vector.from_dense(_in_user_order(peeling.core_levels(store), store.order))
+    return _full(A, _in_user_order(peeling.core_levels(store), store.order), gb)
 
 
 def triangles_of_vertices(A: Matrix, gb: ModuleType) -> tuple[Array, Array]:
@@ -306,11 +306,24 @@ def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
     return _of_edges(A, peeling.truss_numbers, gb)
 
 
+def has_one_thread_labels(A: Matrix, threads: str) -> bool:
+    """Whether `component_labels` or `strong_labels` runs on A: a matrix of bitblas in host memory, with at most as many
+    threads as the row `threads` of the thresholds says."""
+    return has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count(threads)
+
+
+def component_labels(A: Matrix, gb: ModuleType) -> Vector:
+    """The smallest vertex number in the component of each vertex; entries join both ways."""
+    from ..operations.strong import connected_components
+
+    return _full(A, connected_components(_itself(A)._stored), gb)
+
+
 def strong_labels(A: Matrix, gb: ModuleType) -> Vector:
-    """The smallest vertex number in the strongly connected component of each vertex of a matrix in host memory."""
+    """The smallest vertex number in the strongly connected component of each vertex."""
     from ..operations.strong import strong_components
 
-    return gb.Vector.from_dense(strong_components(_itself(A)._store))
+    return _full(A, strong_components(_itself(A)._store), gb)
 
 
 def has_rounds(A: Matrix) -> bool:
@@ -337,6 +350,14 @@ def _edge_numbers(A: Matrix, gb: ModuleType) -> tuple[EdgeNumbers, Order | None]
 def _of_edges(A: Matrix, compute: Callable[[EdgeNumbers], MatrixStore], gb: ModuleType) -> Matrix:
     edges, order = loops.cached(_edge_numbers, _itself(A), gb)
     found: Matrix = gb.Matrix._from_store(compute(edges).tagged(order))
+    return found
+
+
+def _full(A: Matrix, values: Array, gb: ModuleType) -> Vector:
+    """The full Vector of INT64 values, a new array on A's device, which is not copied."""
+    from ..operations.value_arrays import as_vector
+
+    found: Vector = gb.Vector._from_store(as_vector(A.device, values, len(values), shared=False))
     return found
 
 

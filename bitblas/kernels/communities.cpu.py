@@ -1,7 +1,6 @@
-# Community detection: whose turn it is, moves between communities, neighbours of moved vertices, merges of single
-# vertices into parts, and components inside communities. A GPU runs all but the last in one kernel
-# (louvain_levels.cu). All sums are integers. A weight is an FP64 number below 2^53, which holds it exactly, so a
-# comparison of gains gives the same answer on every device.
+# Community detection: whose turn it is, moves between communities, and merges of single vertices into parts. A GPU runs
+# all of it in one kernel (louvain_levels.cu). All sums are integers. A weight is an FP64 number below 2^53, which holds
+# it exactly, so a comparison of gains gives the same answer on every device.
 # include: kernels/views.cpu.py
 MOST_GAIN = np.float64(1 << 52)  # more only with an extreme resolution
 
@@ -20,63 +19,79 @@ def drawn(vertex, key):
     return stir(stir(np.uint64(vertex)) ^ np.uint64(key))
 
 
-# The active vertices of one class of a random partition into `classes` (a power of two) classes; they are active no
-# longer. weight: sigma in FP64.
+# The list `turn` of the active vertices of one class of a random partition into `classes` (a power of two) classes.
+# They are active no longer. waiting: the list of the others. counts: the lengths of both lists. One range.
 @njit(**KERNEL)
-def draw_turns(lo, hi, key, classes, which, active, sigma, turn, weight):
-    for v in range(lo, hi):
-        now = at(active, v) != 0
-        if now:
-            now = drawn(v, key) & np.uint64(classes - 1) == np.uint64(which)
-            if now:
-                put(active, v, 0)
-        put(turn, v, now)
-        put(weight, v, np.float64(at(sigma, v)))
+def draw_turns(lo, hi, key, classes, which, waiting, turn, active, counts):
+    kept = np.int64(0)
+    drawn_now = np.int64(0)
+    for k in range(lo, hi):
+        v = np.int64(at(waiting, k))
+        if drawn(v, key) & np.uint64(classes - 1) == np.uint64(which):
+            put(active, v, 0)
+            put(turn, drawn_now, v)
+            drawn_now += 1
+        else:
+            put(waiting, kept, v)
+            kept += 1
+    put(counts, 0, kept)
+    put(counts, 1, drawn_now)
 
 
-# Move the vertices whose best community scores more than their own. score: sum of weights - share * weight of the
-# community; own: the weight to the own community, including `loop`. moved: whether each vertex moved. totals: number of
-# moves, sum of their gains times GAIN_UNIT, number of entries of their rows. One range: all vertices.
+# Of the vertices listed in `turn`, move those whose best community scores more than their own, all at the same time;
+# then activate their neighbours in other communities. If the rows of moved vertices hold more than one entry of four,
+# all vertices become active. score: sum of weights - share * weight of the community; own: the weight to the own
+# community, including `loop`. weight: sigma in FP64. totals: number of moves, sum of their gains times GAIN_UNIT, are
+# added to. counts[0]: the length of the list `waiting` of active vertices. One range.
 @njit(**KERNEL)
-def move_vertices(lo, hi, turn, best, score, own, degree, loop, share, weight, ptr, label, sigma, moved, totals):
-    count = np.int64(0)
-    gained = np.int64(0)
+def move_vertices(
+    lo, hi, turn, best, score, own, degree, loop, share, weight, ptr, col, label, sigma, active, waiting, counts, totals
+):
+    size = np.int64(ptr.size - 1)
     entries = np.int64(0)
-    for v in range(lo, hi):
-        moves = False
-        if at(turn, v) and at(best, v) >= 0:
-            to = np.int64(at(best, v))
-            source = np.int64(at(label, v))
-            k = at(degree, v)
-            stay = np.float64(at(own, v) - at(loop, v)) - at(share, v) * (at(weight, source) - np.float64(k))
-            if at(score, v) > stay:
-                moves = True
-                count += 1
-                gained += np.int64(min(at(score, v) - stay, MOST_GAIN) * np.float64(GAIN_UNIT))
-                entries += np.int64(at(ptr, v + 1)) - np.int64(at(ptr, v))
-                put(sigma, source, at(sigma, source) - k)
-                put(sigma, to, at(sigma, to) + k)
-                put(label, v, to)
-        put(moved, v, moves)
-    put(totals, 0, at(totals, 0) + count)
+    moved = np.int64(0)
+    gained = np.int64(0)
+    for k in range(lo, hi):
+        v = np.int64(at(turn, k))
+        if at(best, v) < 0:
+            continue
+        stay = np.float64(at(own, v) - at(loop, v)) - at(share, v) * (
+            at(weight, at(label, v)) - np.float64(at(degree, v))
+        )
+        if at(score, v) > stay:
+            gained += np.int64(min(at(score, v) - stay, MOST_GAIN) * np.float64(GAIN_UNIT))
+            entries += np.int64(at(ptr, v + 1)) - np.int64(at(ptr, v))
+            put(turn, moved, v)
+            moved += 1
+    for k in range(moved):
+        v = np.int64(at(turn, k))
+        source = np.int64(at(label, v))
+        to = np.int64(at(best, v))
+        put(sigma, source, at(sigma, source) - at(degree, v))
+        put(sigma, to, at(sigma, to) + at(degree, v))
+        put(weight, source, np.float64(at(sigma, source)))
+        put(weight, to, np.float64(at(sigma, to)))
+        put(label, v, to)
+    put(totals, 0, at(totals, 0) + moved)
     put(totals, 1, at(totals, 1) + gained)
-    put(totals, 2, at(totals, 2) + entries)
-
-
-# Activate the neighbours of moved vertices that are in another community. If the rows of moved vertices (totals[2]
-# entries) hold more than one entry of four, all vertices become active. Threads may write the same 1.
-@njit(**KERNEL)
-def mark_neighbors(lo, hi, entries, ptr, col, label, moved, totals, active):
-    every = 4 * at(totals, 2) > entries
-    for v in range(lo, hi):
-        if every:
-            put(active, v, 1)
-        elif at(moved, v):
-            own = at(label, v)
+    count = np.int64(at(counts, 0))
+    if 4 * entries > np.int64(at(ptr, size)):
+        if count < size:
+            for v in range(size):
+                put(active, v, 1)
+                put(waiting, v, v)
+            count = size
+    else:
+        for k in range(moved):
+            v = np.int64(at(turn, k))
+            own_label = at(label, v)
             for p in range(np.int64(at(ptr, v)), np.int64(at(ptr, v + 1))):
                 u = np.int64(at(col, p))
-                if at(label, u) != own:
+                if at(active, u) == 0 and at(label, u) != own_label:
                     put(active, u, 1)
+                    put(waiting, count, u)
+                    count += 1
+    put(counts, 0, count)
 
 
 # sums[label[v]] += x[v]. One range: all vertices.
@@ -104,14 +119,25 @@ def diagonal(lo, hi, ptr, col, values, iso, stride, out):
             put(out, v, at(values, low) if stride else np.int64(iso))
 
 
-# For each entry whether both of its ends have the same label.
+# The entries whose ends have the same label: a range writes contiguously, from the start of its first row on. out_ptr:
+# the end of each row. near: the sum of each row less `loop`.
 @njit(**KERNEL)
-def same_label(lo, hi, nrows, ptr, col, label, same):
-    v = row_of(ptr, nrows, lo)
-    for p in range(lo, hi):
-        while np.int64(at(ptr, v + 1)) <= p:
-            v += 1
-        put(same, p, at(label, v) == at(label, np.int64(at(col, p))))
+def inner_rows(lo, hi, ptr, col, values, iso, stride, loop, label, near, out_ptr, out_col, out_values):
+    end = np.int64(at(ptr, lo))
+    for v in range(lo, hi):
+        own = at(label, v)
+        total = -at(loop, v)
+        for p in range(np.int64(at(ptr, v)), np.int64(at(ptr, v + 1))):
+            u = np.int64(at(col, p))
+            if at(label, u) == own:
+                x = at(values, p) if stride else np.int64(iso)
+                total += x
+                put(out_col, end, u)
+                if stride:
+                    put(out_values, end, x)
+                end += 1
+        put(near, v, total)
+        put(out_ptr, v + 1, end)
 
 
 # The single vertices that may join another part in this round: a random half of the settled ones. A part has the number
@@ -140,42 +166,3 @@ def join_parts(lo, hi, turn, best, score, degree, part, size, sigma):
             put(size, to, at(size, to) + 1)
             put(sigma, v, 0)
             put(sigma, to, at(sigma, to) + at(degree, v))
-
-
-@njit(**FUNCTION)
-def root_of(parent, v):
-    above = np.int64(at(parent, v))
-    while above != v:
-        following = np.int64(at(parent, above))
-        put(parent, v, following)
-        v = above
-        above = following
-    return v
-
-
-# Components by union-find: the entries whose ends have the same label join the trees of their ends, the larger root
-# below the smaller. parent: the number of a vertex of the same tree, the own one at a root. One range: all entries.
-@njit(**KERNEL)
-def link_entries(lo, hi, nrows, ptr, col, label, parent):
-    v = row_of(ptr, nrows, lo)
-    for p in range(lo, hi):
-        while np.int64(at(ptr, v + 1)) <= p:
-            v += 1
-        u = np.int64(at(col, p))
-        if u < v and at(label, u) == at(label, v):
-            a = root_of(parent, v)
-            b = root_of(parent, u)
-            if a < b:
-                put(parent, b, a)
-            elif b < a:
-                put(parent, a, b)
-
-
-# root[v]: the root of the tree of v.
-@njit(**KERNEL)
-def flatten(lo, hi, parent, root):
-    for v in range(lo, hi):
-        above = np.int64(v)
-        while np.int64(at(parent, above)) != above:
-            above = np.int64(at(parent, above))
-        put(root, v, above)

@@ -71,35 +71,3 @@ def strong_components(lo, hi, ptr, col, entry, order, low, path, open, label, st
     put(state, 1, given)
     put(state, 2, depth)
     put(state, 3, waiting)
-
-
-# Connected components of a symmetric matrix: a search from each vertex that has no label yet. State: the vertex that
-# the search continues from, the length of `open`, the list of reached vertices whose rows are still to be read.
-@njit(**KERNEL)
-def connected_by_search(lo, hi, ptr, col, open, label, state, most):
-    start = at(state, 0)
-    waiting = at(state, 1)
-    done = np.int64(0)
-    size = np.int64(ptr.size - 1)
-    while done < most and lo < hi:
-        if waiting == 0:
-            while start < size and at(label, start) >= 0:
-                start += 1
-            if start == size:
-                break
-            put(label, start, start)
-            put(open, 0, start)
-            waiting = np.int64(1)
-        waiting -= 1
-        v = np.int64(at(open, waiting))
-        begin = np.int64(at(ptr, v))
-        end = np.int64(at(ptr, v + 1))
-        for p in range(begin, end):
-            w = np.int64(at(col, p))
-            if at(label, w) < 0:
-                put(label, w, start)
-                put(open, waiting, w)
-                waiting += 1
-        done += end - begin + 1
-    put(state, 0, start)
-    put(state, 1, waiting)

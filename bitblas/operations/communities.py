@@ -22,12 +22,13 @@ from .. import tuning
 from ..device import Device, Kernel, dummy
 from ..device.threads import Bounds
 from ..formats import Structure
-from ..formats.csr.layout import Csr
+from ..formats.csr.layout import Csr, close_gaps, from_arrays
 from ..kernels.variant import Variant
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import contraction
-from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run
+from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Selection, prepare, run, run_listed
+from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
@@ -53,13 +54,22 @@ class Level:
     total: the sum of the degrees. share: resolution / total * degree, FP64.
     """
 
-    def __init__(self, rows: Csr, values: PlainValues, degree: Array, extra: Array | None, resolution: float) -> None:
+    def __init__(
+        self,
+        rows: Csr,
+        values: PlainValues,
+        degree: Array,
+        extra: Array | None,
+        resolution: float,
+        loop: Array | None = None,
+    ) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
         self.device, self.n = rows.device, rows.nrows
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
-        self.loop = _diagonal(rows, values)
+        self.loop = _diagonal(rows, values) if loop is None else loop
         self.matrix = self._matrix(rows, values)
+        self.kernels: dict[str, Kernel] = {}
 
     def _matrix(self, rows: Csr, values: PlainValues) -> MatrixStore:
         iso = isinstance(values, np.generic)
@@ -69,10 +79,11 @@ class Level:
         return self.device.ranges(n, tuning.count("parallel.entries"))
 
     def _run(self, name: str, n: int, *args: object, bounds: Bounds = None) -> None:
-        reads = name in ("move_vertices", "mark_neighbors", "same_label", "link_entries")
-        ptr = self.rows.ptr.dtype.name if reads else ""
-        col = self.rows.col.dtype.name if reads and name != "move_vertices" else ""
-        _kernel(self.device, name, ptr, col)(n, *args, bounds=bounds)
+        if name not in self.kernels:
+            reads = name in ("move_vertices", "inner_rows", "link_entries")
+            ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
+            self.kernels[name] = _kernel(self.device, name, ptr, col)
+        self.kernels[name](n, *args, bounds=bounds)
 
     # ---- sums and numbers
 
@@ -107,8 +118,7 @@ class Level:
         """A finer partition into connected parts, each named by one of its vertices: in each round (with a number of
         `keys` for its random half) single vertices join the part of their own community that gains most."""
         xp, n = self.device.xp, self.n
-        inner = self._inside(label)
-        near = _row_sums(inner) - self.loop
+        inner, near = self._inside(label)
         sigma = self.sums(label, self.degree, n)
         # vertices loosely tied to their community stay alone: w(v, C - v) < share k(v) sigma(C - v)
         settled = near.astype(np.float64) >= self.share * (sigma[label] - self.degree).astype(np.float64)
@@ -124,24 +134,28 @@ class Level:
             self._run("join_parts", n, turn.view(np.uint8), choice.key, choice.score, self.degree, part, size, sigma)
         return part
 
-    def _inside(self, label: Array) -> MatrixStore:
-        """The entries whose ends have the same label."""
-        rows = self.rows
-        same = self.device.xp.empty(rows.nvals, bool)
-        args = rows.nrows, rows.ptr, rows.col, label, same.view(np.uint8)
-        self._run("same_label", rows.nvals, *args, bounds=self._ranges(rows.nvals))
-        inner, _ = rows.filter(same)
-        values = self.values if isinstance(self.values, np.generic) else self.values[same]
-        return self._matrix(inner, values)
+    def _inside(self, label: Array) -> tuple[MatrixStore, Array]:
+        """The entries whose ends have the same label, and the sum of each of their rows without the diagonal."""
+        rows, device, iso = self.rows, self.device, isinstance(self.values, np.generic)
+        ptr, near, room = np.zeros(self.n + 1, rows.ptr.dtype), np.empty(self.n, np.int64), max(1, rows.nvals)
+        col, values = np.empty(room, rows.col.dtype), np.empty(1 if iso else room, np.int64)
+        bounds = unit_bounds(rows, device)
+        source = dummy(device, "int64") if iso else self.values
+        args = rows.ptr, rows.col, source, np.int64(1), int(not iso), self.loop, label, near, ptr, col, values
+        self._run("inner_rows", self.n, *args, bounds=bounds)
+        if bounds is not None:
+            close_gaps(rows.ptr[bounds], bounds, ptr, (col,) if iso else (col, values))
+        nvals = int(ptr[-1])
+        inner = from_arrays(device, self.n, self.n, ptr, col[:nvals])
+        return self._matrix(inner, self.values if iso else values[:nvals]), near
 
     # ---- levels
 
     def contracted(self, part: Array, count: int) -> Level:
         """The graph whose vertices are the parts (INT32, below count)."""
-        smaller = contraction.contract(self.device, self.rows, self.values, part, count, symmetric=True)
-        rows: Csr = smaller.structure.plain_rows()
+        rows, values, loop = contraction.contract_rows(self.device, self.rows, self.values, part, count)
         extra = None if self.extra is None else self.sums(part, self.extra, count)
-        return Level(rows, smaller.values, self.sums(part, self.degree, count), extra, self.resolution)
+        return Level(rows, values, self.sums(part, self.degree, count), extra, self.resolution, loop)
 
     def split(self, label: Array) -> Array:
         """The components of the subgraphs of each label: for each vertex the smallest vertex of its component."""
@@ -189,33 +203,35 @@ class Level:
 
 class Moves:
     """Moves of the vertices of a level between communities. label: INT32, in place; sigma: the sum of the degrees of
-    each community; active: the vertices that may have a better community."""
+    each community, weight: the same in FP64; active: the vertices that may have a better community, of which the first
+    counts[0] of `waiting` are the list."""
 
     def __init__(self, level: Level, label: Array) -> None:
         xp, n = level.device.xp, level.n
         self.level, self.label = level, label.copy()
         self.sigma = level.sums(self.label, level.degree, n)
-        self.active, self.moved = xp.ones(n, np.uint8), xp.empty(n, np.uint8)
-        self.turn, self.weight = xp.empty(n, bool), xp.empty(n, np.float64)
-        self.best = _product(level.matrix, self.label, n, level.share, self.weight, self.turn)
+        self.weight = self.sigma.astype(np.float64)
+        self.active, self.waiting, self.turn = xp.ones(n, np.uint8), level.vertices(), level.vertices()
+        self.counts = np.array([n, 0], np.int64)
+        self.best = _product(level.matrix, self.label, n, level.share, self.weight)
+        self.choice = Choice(xp.empty(n, np.int32), xp.empty(n, np.float64), xp.empty(n, np.int64))
 
     def sweep(self, key: int, classes: int) -> tuple[int, float]:
         """Each active vertex moves to its best community, one random class of vertices after the other. Returns how
         many moved, and how much modularity (without a division by `total`) the moves of each class gain if no other
         vertex moved."""
-        level, n, turn = self.level, self.level.n, self.turn.view(np.uint8)
-        rows, bounds = level.rows, level._ranges(n)
-        totals = level.device.xp.zeros((classes, 3), np.int64)
+        level, counts, totals, rows = self.level, self.counts, np.zeros(2, np.int64), self.level.rows
         for which in range(classes):
-            level._run("draw_turns", n, key, classes, which, self.active, self.sigma, turn, self.weight, bounds=bounds)
+            counts[1] = 0
+            lists = self.waiting, self.turn, self.active, counts
+            level._run("draw_turns", int(counts[0]), key, classes, which, *lists)
+            turns = int(counts[1])
             # best[v] = argmax over communities c of w(v, c) - share[v] sigma[c]
-            best: Choice = run(self.best)
-            args = best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight, rows.ptr
-            level._run("move_vertices", n, turn, *args, self.label, self.sigma, self.moved, totals[which])
-            more = rows.ptr, rows.col, self.label, self.moved, totals[which], self.active
-            level._run("mark_neighbors", n, rows.nvals, *more, bounds=bounds)
-        found = level.device.to_host(totals).sum(axis=0).tolist()
-        return found[0], found[1] / GAIN_UNIT
+            best = run_listed(self.best, self.turn[:turns], self.choice)
+            args = self.turn, best.key, best.score, best.own, level.degree, level.loop, level.share, self.weight
+            more = self.label, self.sigma, self.active, self.waiting, counts, totals
+            level._run("move_vertices", turns, *args, rows.ptr, rows.col, *more)
+        return int(totals[0]), int(totals[1]) / GAIN_UNIT
 
 
 class Climbed(NamedTuple):
@@ -299,8 +315,10 @@ class Climb:
         return Variant("kernels/louvain_levels", (("COL", INT32),), tuple(constants.items()))
 
 
-def _product(matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array) -> MapProduct:
-    """For each row of `turn` the other label of the largest score. Reads what its arrays hold when it runs."""
+def _product(
+    matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array | None = None
+) -> MapProduct:
+    """For each row (of `turn`) the other label of the largest score. Reads what its arrays hold when it runs."""
     f = semiring.plus_pair[INT64] if matrix.iso else semiring.plus_first[INT64]
     score = Score(SCORE, FP64, share, weight)
     return prepare(Operands(matrix, Keys(label, n), f, Selection(LARGEST), False, score, label, turn))

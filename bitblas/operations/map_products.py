@@ -20,12 +20,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from semirings import Monoid, Operator, Semiring, Typed
+from semirings.cached import cached_property
 from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, INT32, INT64, UINT32, DataType, lookup_dtype
 from semirings.expressions import Expression
 
 from .. import tuning
-from ..device import Device, dummy
+from ..device import Device, Kernel, dummy
 from ..formats.contract import compute_once
 from ..formats.csr.layout import index_type
 from ..formats.schedule import longest_unit
@@ -214,6 +215,18 @@ class MapProduct:
     def counts(self) -> bool:
         return self.kind != VALUES
 
+    @cached_property
+    def by_rows(self) -> Kernel:
+        """The kernel of the CPU."""
+        return self.rows.device.kernel(self.variant("map_rows", LANES=1))
+
+    @property
+    def _common(self) -> bool:
+        """Whether the most frequent key of each row is chosen."""
+        of = self.of
+        plain = of.score is None and of.own is None and of.applied is None and of.selection.kind == LARGEST
+        return plain and self.counts and of.semiring.op.monoid.name == "plus" and self.product == 1
+
     @property
     def slot_bytes(self) -> int:
         """Bytes of a key and its sum in a table."""
@@ -231,6 +244,9 @@ class MapProduct:
         flags = constants(A_PACKED=rows.format.packed, COUNT=self.counts, SELECT=of.selection.kind, **named)
         flags += constants(SCORES=not of.position)
         flags += constants(OWN=of.own is not None, ACTIVE=of.active is not None, SCORED=of.score is not None)
+        if not rows.device.is_simt:
+            direct = tuning.count("map.direct") if of.keys.size <= rows.ncols else 0
+            flags += constants(DIRECT=direct, COMMON=self._common)
         applied = None if of.applied is None else of.applied._replace(scalar=None)
         flags += constants(APPLIED=0 if applied is None else 1 + applied.keep)
         expr = "1" if of.selection == (FOLD, None) else SUM if of.score is None else of.score.expr
@@ -473,6 +489,18 @@ def _hub_kernels(t: MapProduct, hubs: HubTables, active: Array, to: tuple[Array,
         kernels.append(PreparedKernel(device, slots, wave.chunks, args))
     args = hubs.rows, hubs.chunk_first, found_key, found, *to
     return [*kernels, PreparedKernel(device, choose, len(hubs.rows), args)]
+
+
+def run_listed(t: MapProduct, listed: Array, to: Choice) -> Choice:
+    """On the CPU, the choices of the rows `listed` (INT32) alone, of a product with a score and own keys; written to
+    the places of these rows in `to`."""
+    rows, of, device = t.rows, t.of, t.rows.device
+    assert of.score is not None and of.own is not None and to.own is not None
+    arrays = of.score.row, of.score.key, of.own, dummy(device, "?"), to.key, to.score, to.own
+    entries = len(listed) * (rows.nvals // max(1, rows.nrows))
+    bounds = device.ranges(len(listed), tuning.count("parallel.entries"), work=entries)
+    t.by_rows(len(listed), listed, 1, *t.matrix, *t.keys, t.product, *arrays, bounds=bounds)
+    return to
 
 
 def choose_key(

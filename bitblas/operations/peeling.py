@@ -157,7 +157,9 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     device.foresee(f"peeling of {n} items", (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements)
     level = device.full(n, items.counts.dtype.type(-1))
     mark = device.full(n if items.truss else 1, np.uint32(0xFFFFFFFF))
-    now, next_ = (xp.empty(size, np.int64) for size in (items.elements, items.elements if simt else 1))
+    now, next_ = (
+        (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
+    )
     left = xp.empty(n, kind) if simt else np.arange(n, dtype=kind)
     lists = now, next_, left, xp.empty(n if simt else 1, kind)
     start = np.zeros(STATE, np.int64)
@@ -205,7 +207,7 @@ def core_levels(A: MatrixStore) -> Array:
         return xp.zeros(0, np.int64)
     kind = index_type(n)
     degree = rows.ptr[1:] - rows.ptr[:-1]
-    counts = degree.astype(kind)
+    counts = degree.astype(kind, copy=False)  # degree is a new array
     looped = _self_loops(rows)
     if len(looped):
         counts[looped] -= 1

@@ -1,5 +1,6 @@
-"""Strongly connected components by kernels: of a matrix in host memory by one depth-first search, in time linear in
-vertices and edges; on a GPU by rounds in one launch (kernels/strong.cu).
+"""Components by kernels, of a matrix in host memory: connected ones by union-find, strongly connected ones by one
+depth-first search, in time linear in vertices and edges. On a GPU, strongly connected ones by rounds in one launch
+(kernels/strong.cu).
 """
 
 from __future__ import annotations
@@ -9,25 +10,53 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from .. import tuning
+from ..device import threads
 from ..formats.csr.layout import index_type
 from ..kernels.variant import Variant
 from ..store import MatrixStore
 from ..typing import Array
 
+SAMPLED = 2  # entries of each row that join trees before the largest tree is looked for
+SAMPLE = 1024  # vertices, of which the most frequent root is that of the largest tree
+
+
+def connected_components(A: MatrixStore) -> np.ndarray:
+    """The smallest vertex number (the user's) in the component of each vertex of a square matrix in host memory, INT64;
+    entries join both ways. Raises OutOfMemory."""
+    device, rows, n = A.device, A.structure.plain_rows(), A.nrows
+    kind = index_type(n + 1)
+    device.foresee(f"components of {n} vertices", (kind.itemsize + 8) * n)
+    parent, label = np.arange(n, dtype=kind), np.empty(n, np.int64)
+    link, flatten = (device.kernel(Variant(f"kernels/{name}")) for name in ("link_rows", "flatten"))
+    # one range at a time, so that an interrupt may end it between them
+    in_turn = threads.as_chunks(threads.even_ranges(n, max(1, min(n, device.chunks(rows.nvals)))), threads.InTurn)
+    first, largest = 0, -1
+    if A.structure.symmetric:  # an entry of a vertex in the largest tree is also one of its other end
+        first = SAMPLED
+        link(n, rows.ptr, rows.col, 0, first, largest, parent, bounds=in_turn)
+        root = parent[parent[np.linspace(0, n - 1, SAMPLE, dtype=np.int64)]]
+        largest = int(np.bincount(root).argmax())
+    link(n, rows.ptr, rows.col, first, rows.nvals, largest, parent, bounds=in_turn)
+    flatten(n, parent, label)
+    if A.order is None:
+        return label
+    label, vertex = label[A.order.inverse], np.empty(n, np.int64)
+    vertex[label[::-1]] = np.arange(n - 1, -1, -1)  # the smallest vertex of each label is written last
+    return vertex[label]
+
 
 def strong_components(A: MatrixStore) -> np.ndarray:
     """The smallest vertex number in the strongly connected component of each vertex of a square matrix in host memory,
     INT64. Raises OutOfMemory."""
+    if A.structure.symmetric:
+        return connected_components(A)
     device, rows, n = A.device, A.structure.plain_rows(), A.nrows
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (5 * kind.itemsize + rows.ptr.itemsize) * n)
     label, waiting, state = np.full(n, -1, kind), np.empty(n, kind), np.zeros(4, np.int64)
-    name = "connected_by_search"
-    arrays: tuple[np.ndarray, ...] = waiting, label
-    if not A.structure.symmetric:
-        entry, order, path = np.empty(n, rows.ptr.dtype), np.empty(n, kind), np.empty(n, kind)
-        name, arrays = "strong_components", (entry, order, np.zeros(n, kind), path, *arrays)
-    kernel = device.kernel(Variant(f"kernels/{name}"))
+    entry, order, path = np.empty(n, rows.ptr.dtype), np.empty(n, kind), np.empty(n, kind)
+    arrays = entry, order, np.zeros(n, kind), path, waiting, label
+    kernel = device.kernel(Variant("kernels/strong_components"))
     while state[0] < n:  # in parts, so that an interrupt may end it between them
         kernel(1, rows.ptr, rows.col, *arrays, state, tuning.count("strong.interrupt"))
     return label.astype(np.int64)

@@ -4,7 +4,8 @@ Method: Shiloach-Vishkin with Afforest's shortcut. In a round every tree hooks i
 to any of its vertices; then paths are shortened. The vertex of highest degree has label 0, the smallest: every tree
 adjacent to its tree hooks to it, so the rows of that tree, which hold most edges, are never read again. If its degree
 is far above the mean, two steps of a search from it reach most of the largest component, which starts with label 0.
-Before the first round, one edge of each remaining vertex is used.
+Before the first round, one edge of each remaining vertex is used. On a CPU with few threads bitblas joins trees edge by
+edge instead (union-find), which needs no rounds, and skips the rows of the largest tree in the same way.
 
 State: x[u] is the label of u's tree: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c itself
 if none.
@@ -15,13 +16,14 @@ joined with its transpose.
 Check: SciPy's connected_components.
 
 Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
+Tarjan: Efficiency of a good but not linear set union algorithm. Journal of the ACM 22 (1975).
 Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """
 
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import gather_values
+from .._parts import component_labels, gather_values, has_one_thread_labels
 
 
 @algorithm(graph="undirected", answer="representative per vertex", work="components")
@@ -49,6 +51,8 @@ def weakly_connected_components(A, *, gb=None):
 def _components(make, A, gb):
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
+    if has_one_thread_labels(A, "components.threads"):
+        return component_labels(A, gb)
     loop = loops.cached_loop(make, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])

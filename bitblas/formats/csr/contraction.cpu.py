@@ -31,14 +31,17 @@ def group_rows(lo, hi, count, group, ptr, first, order, begin):
         put(order, place, v)
 
 
-# The sums of the rows of each group, from `begin` on, columns in the order of their first appearance. length: their
-# number. place: where a column's sum is, which belongs to an earlier group if it is before `begin`.
+# The sums of the rows of each group, columns in the order of their first appearance. A range writes contiguously, from
+# `begin` of its first group on; out_ptr: the end of each group. loop: the sum in the group's own column (zero before).
+# place: where a column's sum is, which belongs to an earlier group if it is before the start of the group.
 @njit(**KERNEL)
-def contract_rows(lo, hi, count, first, order, begin, ptr, col, values, iso, stride, group, length, out_col, out):
+def contract_rows(
+    lo, hi, count, first, order, begin, ptr, col, values, iso, stride, group, out_ptr, out_col, out, loop
+):
     place = zeros(count, np.int64)
+    end = np.int64(at(begin, lo))
     for c in range(lo, hi):
-        start = at(begin, c)
-        end = start
+        start = end
         for k in range(at(first, c), at(first, c + 1)):
             v = np.int64(at(order, k))
             for p in range(np.int64(at(ptr, v)), np.int64(at(ptr, v + 1))):
@@ -52,19 +55,20 @@ def contract_rows(lo, hi, count, first, order, begin, ptr, col, values, iso, str
                     put(out, end, x)
                     end += 1
                     put(place, d, end)
-        put(length, c, end - start)
+        put(out_ptr, c + 1, end)
+        if at(place, c) > start:
+            put(loop, c, at(out, at(place, c) - 1))
 
 
-# Transpose rows with gaps by counting sort: columns ascend in the result. t_ptr: zero before. One range: all rows.
+# Transpose rows by counting sort: columns ascend in the result. t_ptr: zero before. One range: all rows.
 @njit(**KERNEL)
-def transpose_rows(lo, hi, count, begin, length, col, values, t_ptr, t_col, t_values):
-    for c in range(lo, hi):
-        for p in range(at(begin, c), at(begin, c) + at(length, c)):
-            d = np.int64(at(col, p))
-            put(t_ptr, d, at(t_ptr, d) + 1)
+def transpose_rows(lo, hi, count, ptr, col, values, t_ptr, t_col, t_values):
+    for p in range(at(ptr, lo), at(ptr, hi)):
+        d = np.int64(at(col, p))
+        put(t_ptr, d, at(t_ptr, d) + 1)
     sum_to(t_ptr, count)
     for c in range(hi - 1, lo - 1, -1):
-        for p in range(at(begin, c) + at(length, c) - 1, at(begin, c) - 1, -1):
+        for p in range(at(ptr, c + 1) - 1, at(ptr, c) - 1, -1):
             d = np.int64(at(col, p))
             place = at(t_ptr, d) - 1
             put(t_ptr, d, place)

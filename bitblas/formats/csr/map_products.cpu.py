@@ -15,17 +15,25 @@ def equal_keys(known, size, k):
     return np.int64(count)
 
 
-# A hash table for each range of rows, large enough for its longest row; a row uses a part of twice its length. The sums
-# are added in the order of the entries, and the keys are compared in the order in which they first occur.
+# A table for each range of rows. If keys are few (below the number of columns, at most DIRECT) and the range has many
+# entries, it has a place for each key; otherwise it is a hash table, large enough for the longest row, and a row uses a
+# part of twice its length. The sums are added in the order of the entries, and the keys are compared in the order in
+# which they first occur. COMMON: the most frequent key is chosen.
 @njit(**KERNEL)
 def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysView, product, to: ChoiceView):
     longest = np.int64(0)
+    entries = np.int64(0)
     for r in range(lo, hi):
         i = np.int64(at(rows, r)) if row_stride else np.int64(r)
-        longest = max(longest, np.int64(at(A.ptr, i + 1)) - np.int64(at(A.ptr, i)))
+        length = np.int64(at(A.ptr, i + 1)) - np.int64(at(A.ptr, i))
+        longest = max(longest, length)
+        entries += length
     slots = np.int64(2)
     while slots < 2 * longest:
         slots <<= 1
+    direct = keys.key.size <= min(DIRECT, 4 * entries)
+    if direct:
+        slots = np.int64(keys.key.size)
     table = empty(slots, np.int32)  # the number of the key in a slot, counted from 1; 0: the slot is free
     for s in range(slots):
         put(table, s, np.int32(0))
@@ -37,13 +45,23 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
         i = np.int64(at(rows, r)) if row_stride else np.int64(r)
         begin = np.int64(at(A.ptr, i))
         end = np.int64(at(A.ptr, i + 1))
-        if begin == end or (ACTIVE and not at(to.active, i)):
+        if ACTIVE and not at(to.active, i):
             continue
         # Equal keys are compared several times, which is harmless unless all are folded.
         first = np.int64(1)
         count = np.int64(0)
-        short = COUNT and SELECT != FOLD and end - begin <= SHORT
-        if short:
+        short = COUNT and SELECT != FOLD and 0 < end - begin <= SHORT
+        most = np.int64(0)  # the largest count, and of its keys the smallest, as one number: count << 32 less key
+        if COMMON and short and end - begin <= SHORT // 2:
+            for e in range(begin, end):
+                k = np.int32(at(keys.key, column_of(A_PACKED, A.col, A.width, e)))
+                put(known, e - begin, k)
+                same = np.int64(1)
+                for j in range(e - begin):
+                    same += np.int64(at(known, j) == k)
+                if k >= 0:
+                    most = max(most, (same << 32) - np.int64(k))
+        elif short:
             first = np.int64(0)
             count = end - begin - 1
             for e in range(begin, end):
@@ -68,9 +86,9 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
             k = np.int32(at(keys.key, j))
             if k < 0:
                 continue
-            s = np.int64((np.uint32(k) * np.uint32(2654435769)) >> shift) & mask
+            s = np.int64(k) if direct else np.int64((np.uint32(k) * np.uint32(2654435769)) >> shift) & mask
             number = np.int64(at(table, s))
-            while number != 0 and at(known, number) != k:
+            while not direct and number != 0 and at(known, number) != k:
                 s = (s + 1) & mask
                 number = np.int64(at(table, s))
             fresh = number == 0
@@ -91,6 +109,17 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
         best = S_T(0)
         chosen_key = np.int32(-1)
         own = np.int32(at(to.own, i)) if OWN else np.int32(-1)
+        if OWN:
+            put(to.own_sum, i, Z_T(0))
+        if COMMON and short:
+            for j in range(first, count + 1):
+                if at(known, j) >= 0:
+                    most = max(most, (at(counts, j) << 32) - np.int64(at(known, j)))
+            if most > 0:
+                best = score(repeated(product, (most + 0xFFFFFFFF) >> 32), S_T(0), S_T(0))
+                chosen_key = np.int32(-most & 0xFFFFFFFF)
+                some = True
+            count = np.int64(-1)
         for number in range(first, count + 1):
             k = np.int32(at(known, number))
             if short and k < 0:
@@ -128,6 +157,6 @@ def map_rows(lo, hi, rows, row_stride, A: Matrix, a: MatrixValues, keys: KeysVie
                 best = x
                 chosen_key = k
                 some = True
-        put(to.key, i, chosen_key)  # -1: none
-        if some and SCORES:
+        put(to.key, i, chosen_key)
+        if SCORES and some:
             put(to.score, i, best)
