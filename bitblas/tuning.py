@@ -1070,6 +1070,11 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "selection.threads": Threshold(256, "threads per block", "Of a selection by priority in one launch."),
+    "selection.blocks": Threshold(6, "blocks per multiprocessor", "That run at a time in a selection by priority."),
+    "selection.short_row": Threshold(
+        16, "entries", "One thread reads so many entries of a row; a warp reads the others together."
+    ),
     "patch.bytes": Threshold(
         1 << 12,
         "bytes",

@@ -25,6 +25,22 @@ struct Barrier {
     __syncthreads();
 #endif
   }
+  // Whether a warp visits again what waits for other warps, if it `waits`. A GPU runs the others meanwhile; the emulator
+  // only where all meet, so there all go on as long as one waits. votes: three numbers, 0 before the launch.
+  __device__ __forceinline__ bool visits_again(bool waits, u64* votes) {
+#ifdef __CUDA_EMU__
+    u64* vote = votes + goal % 3;
+    if (waits) atomicAdd(vote, 1ull);
+    meet();
+    const bool again = load_fresh(vote) != 0;
+    if (first_thread() == 0) votes[(goal + 2) % 3] = 0;
+    ++goal;
+    return again;
+#else
+    (void)votes;
+    return waits;
+#endif
+  }
 };
 
 // The sum over the threads of a block.

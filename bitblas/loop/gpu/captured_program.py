@@ -27,8 +27,9 @@ from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
-from .patches import relax_by_patches, relaxation
+from .patches import PatchLoop, relax_by_patches, relaxation
 from .products import may_push
+from .selection import SelectionLaunch, select_at_once, selection
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, pattern
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ class CapturedProgram:
         self.inputs = Inputs(self.members, stores, in_place, set() if moved is None else moved)
         values = self.inputs.values
         self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
-        relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
-        self.patches = relax_by_patches(self.build, relaxed)
+        self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
+        self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
@@ -89,10 +90,24 @@ class CapturedProgram:
             *self.enter,
             *build.stacks.reset,
             *build.begin,
-            *self.patches.launches,
+            *([] if isinstance(self.any_order, str) else [self.any_order]),
             *first_launches(build),
         ]
         self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
+
+    def _in_any_order(self) -> PatchLoop | SelectionLaunch | str:
+        """What runs the loop in another order than its rounds, before them; or why they do all of the work."""
+        relaxed = relaxation(self.body, self.condition, self.facts.full)
+        selected = selection(self.body, self.condition)
+        if not isinstance(selected, str):
+            found = select_at_once(self.build, selected)
+            return f"not in any order: {found}" if isinstance(found, str) else found
+        by_patches = relax_by_patches(self.build, relaxed)
+        if not isinstance(by_patches, str):
+            return by_patches
+        if not isinstance(relaxed, str):
+            return f"no relaxation by patches: {by_patches}"
+        return f"no relaxation by patches: {relaxed}; no selection by priority: {selected}"
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
         """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
@@ -170,6 +185,8 @@ class CapturedProgram:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
+        if isinstance(self.any_order, SelectionLaunch):
+            exchange.add(self.any_order.cleared)
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))

@@ -1,0 +1,171 @@
+// Greedy selection by fixed priorities, in any order, in one launch (loop/gpu/selection.py): a vertex is selected when
+// all neighbours of better priority are excluded, and excludes its neighbours.
+// Burtscher, Devale, Azimi, Jaiganesh, Powers: A high-quality and fast maximal independent set implementation for GPUs.
+// ACM Trans. Parallel Computing 5 (2018).
+#include "kernels/grid.cuh"
+#include "kernels/views.cuh"
+
+#ifdef KERNEL_select_by_priority
+// What a vertex is: excluded, selected, or the upper half of its priority, between these.
+#define EXCLUDED 0u
+#define SELECTED 0xffffffffu
+// Numbers of the launch.
+#define GATE 0
+#define TIED 1  // neighbours have the same priority, so the answer depends on the rounds
+#define VOTES 2  // three numbers
+#define AT_ONCE 4  // entries whose loads overlap
+
+// The upper 32 bits of a priority, in the order of priorities.
+__device__ __forceinline__ u32 key_of(P_T x) {
+  const u64 sign = P_T(-1) < P_T(0) ? 1ull << 63 : 0;
+  u64 bits = ((u64)x << (64 - 8 * sizeof(P_T))) ^ sign;
+  if (LEAST) bits = ~bits;
+  const u32 high = (u32)(bits >> 32);
+  return high == EXCLUDED ? 1u : high == SELECTED ? SELECTED - 1 : high;
+}
+
+// The graph, the priorities, what each vertex is, and the number of entries of its row that need not be read again.
+struct Vertices {
+  const PTR_T* ptr;
+  const COL_T* col;
+  const P_T* priority;
+  u32* key;
+  u32* passed;
+
+  // Whether neighbour w of v, undecided with `mine`, is v's superior. SELECTED is better than all priorities.
+  __device__ __forceinline__ bool is_better(u32 w, u32 its, u32 v, u32 mine, u64* numbers) const {
+    if (its != mine || w == v) return its > mine;
+    const P_T a = priority[w], b = priority[v];
+    if (a != b) return LEAST ? a < b : a > b;
+    poke(numbers + TIED, 1ull);
+    return w < v;
+  }
+};
+
+// What became of an undecided vertex.
+enum { WAITS, IS_EXCLUDED, PASSES, GOES_ON };
+
+// Read up to SHORT entries of the row of v from e on, until one of a better vertex. FRESH: what other threads have
+// written just now; otherwise older values may be seen, which only make v wait.
+template <bool FRESH>
+__device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, i64& e, i64 end, u64* numbers) {
+  const i64 stop = e + SHORT < end ? e + SHORT : end;
+  while (e < stop) {
+    u32 w[AT_ONCE], its[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) w[k] = e + k < stop ? (u32)g.col[e + k] : v;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) its[k] = FRESH ? load_fresh(g.key + w[k]) : peek(g.key + w[k]);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      if (w[k] == v || !g.is_better(w[k], its[k], v, mine, numbers)) continue;
+      e += k;
+      return its[k] == SELECTED ? IS_EXCLUDED : WAITS;
+    }
+    e += AT_ONCE;
+  }
+  if (e > stop) e = stop;
+  return e < end ? GOES_ON : PASSES;
+}
+
+// One visit of 32 vertices from `base` on, of which `undecided` are; returns those that still are. Called by the warp.
+template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u32 base, u32 undecided, u64* numbers) {
+  const int lane = threadIdx.x & 31;
+  const u32 v = base + lane;
+  bool waits = undecided >> lane & 1;
+  const u32 mine = waits ? load_fresh(g.key + v) : EXCLUDED;
+  waits = mine != EXCLUDED;
+  i64 begin = 0, e = 0, end = 0;
+  int what = IS_EXCLUDED;
+  if (waits) {
+    begin = g.ptr[v], end = g.ptr[v + 1];
+    e = begin + (FRESH ? g.passed[v] : 0u);
+    what = read_row<FRESH>(g, v, mine, e, end, numbers);
+  }
+  // The warp reads long rows together.
+  for (u32 left = __ballot_sync(ALL_LANES, what == GOES_ON); left; left &= left - 1) {
+    const int owner = __ffs(left) - 1;
+    const u32 its = __shfl_sync(ALL_LANES, mine, owner);
+    const i64 from = __shfl_sync(ALL_LANES, e, owner), to = __shfl_sync(ALL_LANES, end, owner);
+    u32 first = 0;
+    int found = PASSES;
+    i64 at = from;
+    for (; at < to; at += 32) {
+      const u32 w = at + lane < to ? (u32)g.col[at + lane] : base + owner;
+      const u32 key = load_fresh(g.key + w);
+      const bool better = w != base + owner && g.is_better(w, key, base + owner, its, numbers);
+      const u32 who = __ballot_sync(ALL_LANES, better), selected = __ballot_sync(ALL_LANES, better && key == SELECTED);
+      if (!who) continue;
+      first = __ffs(who) - 1, found = selected ? IS_EXCLUDED : WAITS;
+      break;
+    }
+    if (lane == owner) e = at + first, what = found;
+  }
+  if (waits && what == WAITS) g.passed[v] = (u32)(e - begin);
+  if (waits && what == IS_EXCLUDED) poke(g.key + v, EXCLUDED);
+  const bool selected = waits && what == PASSES;
+  if (selected) poke(g.key + v, SELECTED);
+  // Exclude the neighbours. Undecided ones, and no others, are overwritten by something else.
+  const bool is_short = end - begin <= SHORT;
+  if (selected && is_short)
+    for (e = begin; e < end; ++e) {
+      const u32 w = (u32)g.col[e];
+      if (w != v) poke(g.key + w, EXCLUDED);
+    }
+  for (u32 left = __ballot_sync(ALL_LANES, selected && !is_short); left; left &= left - 1) {
+    const int owner = __ffs(left) - 1;
+    const i64 from = __shfl_sync(ALL_LANES, begin, owner), to = __shfl_sync(ALL_LANES, end, owner);
+    for (i64 at = from + lane; at < to; at += 32) {
+      const u32 w = (u32)g.col[at];
+      if (w != base + owner) poke(g.key + w, EXCLUDED);
+    }
+  }
+  return __ballot_sync(ALL_LANES, waits && what == WAITS);
+}
+
+// size: number of vertices. waiting: those to decide, none afterwards; members: the selected ones join these. undecided:
+// a word for 32 vertices. rounds: of the loop (kernels/frontier.cuh); a `limit` other than `unlimited`, and ties, leave
+// everything to the rounds of the body.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    select_by_priority(i64 n, i64 size, Vertices g, u64* waiting, u64* members, u32* undecided, i64* rounds,
+                       i64 unlimited, u64* numbers) {
+  (void)n;
+  if (rounds[1] != unlimited) return;
+  Barrier barrier = {numbers + GATE, 0};
+  const int lane = threadIdx.x & 31;
+  const i64 first = first_thread() / 32, step = all_threads() / 32, halves = (size + 31) / 32;
+  for (i64 h = first; h < halves; h += step) {
+    const i64 v = 32 * h + lane;
+    const u32 bits = ((const u32*)waiting)[h];
+    if (v < size) g.key[v] = bits >> lane & 1 ? key_of(g.priority[v]) : EXCLUDED;
+  }
+  barrier.meet();
+  bool more = false;
+  for (i64 h = first; h < halves; h += step) {
+    const u32 left = visit<false>(g, (u32)(32 * h), ((const u32*)waiting)[h], numbers);
+    if (lane == 0) undecided[h] = left;
+    more |= left != 0;
+  }
+  while (barrier.visits_again(more, numbers + VOTES)) {
+    __syncwarp();
+    more = false;
+    for (i64 h = first; h < halves; h += step) {
+      u32 left = undecided[h];
+      if (!left) continue;
+      left = visit<true>(g, (u32)(32 * h), left, numbers);
+      __syncwarp();
+      if (lane == 0) undecided[h] = left;
+      more |= left != 0;
+    }
+  }
+  barrier.meet();
+  if (load_fresh(numbers + TIED)) return;
+  for (i64 h = first; h < halves; h += step) {
+    const i64 v = 32 * h + lane;
+    const u32 chosen = __ballot_sync(ALL_LANES, v < size && load_fresh(g.key + v) == SELECTED);
+    if (lane == 0 && chosen) ((u32*)members)[h] |= chosen;
+    if (lane == 0) ((u32*)waiting)[h] = 0;
+  }
+  if (first_thread() == 0) rounds[0] = rounds[2] = rounds[4] = 1;
+}
+#endif  // KERNEL_select_by_priority
