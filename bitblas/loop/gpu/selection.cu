@@ -48,23 +48,27 @@ enum { WAITS, IS_EXCLUDED, PASSES, GOES_ON };
 // Read up to SHORT entries of the row of v from e on, until one of a better vertex. FRESH: what other threads have
 // written just now; otherwise older values may be seen, which only make v wait.
 template <bool FRESH>
-__device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, i64& e, i64 end, u64* numbers) {
-  const i64 stop = e + SHORT < end ? e + SHORT : end;
+__device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, PTR_T& e, PTR_T end, u64* numbers) {
+  const PTR_T stop = end - e > SHORT ? e + SHORT : end;
   while (e < stop) {
     u32 w[AT_ONCE], its[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) w[k] = e + k < stop ? (u32)g.col[e + k] : v;
+    for (int k = 0; k < AT_ONCE; ++k) w[k] = stop - e > k ? (u32)g.col[e + k] : v;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) its[k] = FRESH ? load_fresh(g.key + w[k]) : peek(g.key + w[k]);
+    int first = AT_ONCE;  // the first one that may be better
+    u32 other = v, key = EXCLUDED;
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      if (w[k] == v || !g.is_better(w[k], its[k], v, mine, numbers)) continue;
-      e += k;
-      return its[k] == SELECTED ? IS_EXCLUDED : WAITS;
+    for (int k = AT_ONCE - 1; k >= 0; --k)
+      if (its[k] >= mine && w[k] != v) first = k, other = w[k], key = its[k];
+    if (other == v) {
+      e = stop - e > AT_ONCE ? e + AT_ONCE : stop;
+      continue;
     }
-    e += AT_ONCE;
+    e += first;
+    if (g.is_better(other, key, v, mine, numbers)) return key == SELECTED ? IS_EXCLUDED : WAITS;
+    ++e;
   }
-  if (e > stop) e = stop;
   return e < end ? GOES_ON : PASSES;
 }
 
@@ -72,16 +76,16 @@ __device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, i64&
 template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u32 base, u32 undecided, u64* numbers) {
   const int lane = threadIdx.x & 31;
   const u32 v = base + lane;
-  bool waits = undecided >> lane & 1;
-  const u32 mine = waits ? load_fresh(g.key + v) : EXCLUDED;
-  waits = mine != EXCLUDED;
-  i64 begin = 0, e = 0, end = 0;
-  int what = IS_EXCLUDED;
-  if (waits) {
+  u32 mine = EXCLUDED, passed = 0;
+  PTR_T begin = 0, end = 0;
+  if (undecided >> lane & 1) {
+    mine = load_fresh(g.key + v);
     begin = g.ptr[v], end = g.ptr[v + 1];
-    e = begin + (FRESH ? g.passed[v] : 0u);
-    what = read_row<FRESH>(g, v, mine, e, end, numbers);
+    if (FRESH) passed = g.passed[v];
   }
+  const bool waits = mine != EXCLUDED;
+  PTR_T e = begin + (PTR_T)passed;
+  int what = waits ? read_row<FRESH>(g, v, mine, e, end, numbers) : IS_EXCLUDED;
   // The warp reads long rows together.
   for (u32 left = __ballot_sync(ALL_LANES, what == GOES_ON); left; left &= left - 1) {
     const int owner = __ffs(left) - 1;
@@ -99,13 +103,13 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
       first = __ffs(who) - 1, found = selected ? IS_EXCLUDED : WAITS;
       break;
     }
-    if (lane == owner) e = at + first, what = found;
+    if (lane == owner) e = (PTR_T)(at + first), what = found;
   }
   if (waits && what == WAITS) g.passed[v] = (u32)(e - begin);
   if (waits && what == IS_EXCLUDED) poke(g.key + v, EXCLUDED);
   const bool selected = waits && what == PASSES;
   if (selected) poke(g.key + v, SELECTED);
-  // Exclude the neighbours. Undecided ones, and no others, are overwritten by something else.
+  // Exclude the neighbours: those of better priority are excluded already, the others are still undecided.
   const bool is_short = end - begin <= SHORT;
   if (selected && is_short)
     for (e = begin; e < end; ++e) {
