@@ -1070,6 +1070,15 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "relaxation.threads": Threshold(1024, "threads per block", "Of a relaxation in one launch."),
+    "relaxation.blocks": Threshold(1, "blocks per multiprocessor", "That run at a time in a relaxation in one launch."),
+    "relaxation.queue": Threshold(
+        2048, "vertices", "Vertices that a block improves and relaxes itself, in shared memory, before all blocks meet."
+    ),
+    "relaxation.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
+    "relaxation.window": Threshold(
+        32, "mean weights per mean degree", "Width of the window of distances within which edges are relaxed."
+    ),
     "selection.threads": Threshold(256, "threads per block", "Of a selection by priority in one launch."),
     "selection.blocks": Threshold(6, "blocks per multiprocessor", "That run at a time in a selection by priority."),
     "selection.short_row": Threshold(

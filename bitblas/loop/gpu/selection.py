@@ -115,7 +115,7 @@ def select_at_once(build: Build, found: Selection | str) -> SelectionLaunch | st
 
 
 class SelectionLaunch:
-    """The launch, and its memory. cleared: numbers that must be zero before."""
+    """The launch, and its memory. cleared: arrays, and what fills them before it."""
 
     text = "evaluated in any order, in one launch before the rounds: vertices are selected by fixed priorities"
 
@@ -134,12 +134,13 @@ class SelectionLaunch:
         self.variant = Variant("loop/gpu/select_by_priority", types, tuple(constants.items()))
         key, passed = (build.scratch.array(max(1, n), np.uint32) for _ in range(2))
         undecided = build.scratch.array(max(1, -(-n // 32)), np.uint32)
-        self.cleared: Array = device.xp.zeros(5, np.uint64)
+        numbers: Array = device.xp.zeros(5, np.uint64)
+        self.cleared = [(numbers, np.uint64(0))]
         waiting, members = build.buffers[found.waiting], build.buffers[found.members]
         grid = max(1, min(device.multiprocessors * resident, -(-n // threads)))
         size, unlimited = np.int64(n), np.int64(NO_LIMIT)
         graph = ptr, col, waiting.values[0], key, passed
-        state = waiting.bits[0], members.bits[0], undecided, build.rounds, unlimited, self.cleared
+        state = waiting.bits[0], members.bits[0], undecided, build.rounds, unlimited, numbers
         self.launch: Launch = build.launcher(self.variant, grid, (size, size, *graph, *state), threads)
 
     def __call__(self) -> None:
