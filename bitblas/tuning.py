@@ -1082,7 +1082,7 @@ TABLE: dict[str, Threshold] = {
     "selection.threads": Threshold(256, "threads per block", "Of a selection by priority in one launch."),
     "selection.blocks": Threshold(6, "blocks per multiprocessor", "That run at a time in a selection by priority."),
     "selection.short_row": Threshold(
-        16, "entries", "One thread reads so many entries of a row; a warp reads the others together."
+        32, "entries", "One thread reads so many entries of a row; a warp reads the others together."
     ),
     "patch.bytes": Threshold(
         1 << 12,

@@ -1,4 +1,5 @@
-// Kernels that the whole grid runs in one launch: all blocks run at the same time (COOPERATIVE) and meet at barriers.
+// Kernels that the whole grid runs in one launch: all blocks run at the same time and meet at barriers. COOPERATIVE: the
+// launch guarantees it; MEETS: the grid has no more blocks than fit, in a graph, which refuses cooperative launches.
 #define WARPS (THREADS / 32)
 
 __device__ __forceinline__ i64 first_thread() { return (i64)blockIdx.x * THREADS + threadIdx.x; }

@@ -109,6 +109,7 @@ class CapturedProgram:
             at_once = relax_at_once(self.build, relaxed_at_once(self.body, self.condition, self.facts.full))
             if not isinstance(at_once, str):
                 return at_once
+            print("NOT AT ONCE", at_once)
         by_patches = relax_by_patches(self.build, relaxed)
         if not isinstance(by_patches, str):
             return by_patches

@@ -167,7 +167,7 @@ class RelaxationLaunch:
         width = window(device, product, values, rows.nvals)
         width = width if width is None or dtype.kind == "f" else int(width) + 1
         threads, resident = tuning.count("relaxation.threads"), tuning.count("relaxation.blocks")
-        constants = {**dict(advance.constants), "THREADS": threads, "RESIDENT": resident, "COOPERATIVE": 1}
+        constants = {**dict(advance.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1}
         constants |= {"QUEUE": tuning.count("relaxation.queue"), "TURNS": tuning.count("relaxation.turns")}
         constants |= {"WINDOW": int(width is not None), "HELD": int(found.held)}
         constants["FULL"] = int(found.best.id in build.full)

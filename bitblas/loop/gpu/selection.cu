@@ -128,7 +128,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
 }
 
 // size: number of vertices. waiting: those to decide, none afterwards; members: the selected ones join these. undecided:
-// a word for 32 vertices. rounds: of the loop (kernels/frontier.cuh); a `limit` other than `unlimited`, and ties, leave
+// a word for each share of 32 vertices. rounds: of the loop (kernels/frontier.cuh); a `limit` other than `unlimited`, and ties, leave
 // everything to the rounds of the body.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     select_by_priority(i64 n, i64 size, Vertices g, u64* waiting, u64* members, u32* undecided, i64* rounds,
@@ -144,21 +144,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (v < size) g.key[v] = bits >> lane & 1 ? key_of(g.priority[v]) : EXCLUDED;
   }
   barrier.meet();
+  // Up to 32 warps share a word, if there are more warps than words.
+  u32 shares = 1;
+  while (shares < 32 && 2 * shares * halves <= step) shares *= 2;
+  const u32 every = (u32)(0xffffffffull / ((1ull << shares) - 1));
   bool more = false;
-  for (i64 h = first; h < halves; h += step) {
-    const u32 left = visit<false>(g, (u32)(32 * h), ((const u32*)waiting)[h], numbers);
-    if (lane == 0) undecided[h] = left;
+  for (i64 k = first; k < shares * halves; k += step) {
+    const i64 h = k / shares;
+    const u32 left = visit<false>(g, (u32)(32 * h), ((const u32*)waiting)[h] & every << k % shares, numbers);
+    if (lane == 0) undecided[k] = left;
     more |= left != 0;
   }
   while (barrier.visits_again(more, numbers + VOTES)) {
     __syncwarp();
     more = false;
-    for (i64 h = first; h < halves; h += step) {
-      u32 left = undecided[h];
+    for (i64 k = first; k < shares * halves; k += step) {
+      u32 left = undecided[k];
       if (!left) continue;
-      left = visit<true>(g, (u32)(32 * h), left, numbers);
+      left = visit<true>(g, (u32)(32 * (k / shares)), left, numbers);
       __syncwarp();
-      if (lane == 0) undecided[h] = left;
+      if (lane == 0) undecided[k] = left;
       more |= left != 0;
     }
   }

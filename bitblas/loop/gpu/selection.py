@@ -129,15 +129,15 @@ class SelectionLaunch:
             ("P", found.waiting.dtype),
         )
         threads, resident = tuning.count("selection.threads"), tuning.count("selection.blocks")
-        constants = {"THREADS": threads, "RESIDENT": resident, "COOPERATIVE": 1, "LEAST": int(found.least)}
+        constants = {"THREADS": threads, "RESIDENT": resident, "MEETS": 1, "LEAST": int(found.least)}
         constants["SHORT"] = tuning.count("selection.short_row")
         self.variant = Variant("loop/gpu/select_by_priority", types, tuple(constants.items()))
         key, passed = (build.scratch.array(max(1, n), np.uint32) for _ in range(2))
-        undecided = build.scratch.array(max(1, -(-n // 32)), np.uint32)
         numbers: Array = device.xp.zeros(5, np.uint64)
         self.cleared = [(numbers, np.uint64(0))]
         waiting, members = build.buffers[found.waiting], build.buffers[found.members]
-        grid = max(1, min(device.multiprocessors * resident, -(-n // threads)))
+        grid = device.multiprocessors * resident
+        undecided = build.scratch.array(max(-(-n // 32), grid * threads // 32), np.uint32)
         size, unlimited = np.int64(n), np.int64(NO_LIMIT)
         graph = ptr, col, waiting.values[0], key, passed
         state = waiting.bits[0], members.bits[0], undecided, build.rounds, unlimited, numbers
