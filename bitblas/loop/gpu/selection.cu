@@ -137,31 +137,32 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   if (rounds[1] != unlimited) return;
   Barrier barrier = {numbers + GATE, 0};
   const int lane = threadIdx.x & 31;
-  const i64 first = first_thread() / 32, step = all_threads() / 32, halves = (size + 31) / 32;
-  for (i64 h = first; h < halves; h += step) {
-    const i64 v = 32 * h + lane;
+  const u32 first = (u32)(first_thread() / 32), step = gridDim.x * WARPS, halves = (u32)((size + 31) / 32);
+  for (u32 h = first; h < halves; h += step) {
+    const u32 v = 32 * h + lane;
     const u32 bits = ((const u32*)waiting)[h];
     if (v < size) g.key[v] = bits >> lane & 1 ? key_of(g.priority[v]) : EXCLUDED;
   }
   barrier.meet();
   // Up to 32 warps share a word, if there are more warps than words.
-  u32 shares = 1;
-  while (shares < 32 && 2 * shares * halves <= step) shares *= 2;
-  const u32 every = (u32)(0xffffffffull / ((1ull << shares) - 1));
+  u32 log_shares = 0;
+  while (log_shares < 5 && 2 * halves << log_shares <= step) ++log_shares;
+  const u32 words = halves << log_shares;
   bool more = false;
-  for (i64 k = first; k < shares * halves; k += step) {
-    const i64 h = k / shares;
-    const u32 left = visit<false>(g, (u32)(32 * h), ((const u32*)waiting)[h] & every << k % shares, numbers);
+  for (u32 k = first; k < words; k += step) {
+    const u32 h = k >> log_shares, share = ((lane ^ k) & ((1u << log_shares) - 1)) == 0;
+    const u32 lanes = __ballot_sync(ALL_LANES, share) & ((const u32*)waiting)[h];
+    const u32 left = visit<false>(g, 32 * h, lanes, numbers);
     if (lane == 0) undecided[k] = left;
     more |= left != 0;
   }
   while (barrier.visits_again(more, numbers + VOTES)) {
     __syncwarp();
     more = false;
-    for (i64 k = first; k < shares * halves; k += step) {
+    for (u32 k = first; k < words; k += step) {
       u32 left = undecided[k];
       if (!left) continue;
-      left = visit<true>(g, (u32)(32 * (k / shares)), left, numbers);
+      left = visit<true>(g, k >> log_shares << 5, left, numbers);
       __syncwarp();
       if (lane == 0) undecided[k] = left;
       more |= left != 0;
@@ -169,8 +170,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   }
   barrier.meet();
   if (load_fresh(numbers + TIED)) return;
-  for (i64 h = first; h < halves; h += step) {
-    const i64 v = 32 * h + lane;
+  for (u32 h = first; h < halves; h += step) {
+    const u32 v = 32 * h + lane;
     const u32 chosen = __ballot_sync(ALL_LANES, v < size && load_fresh(g.key + v) == SELECTED);
     if (lane == 0 && chosen) ((u32*)members)[h] |= chosen;
     if (lane == 0) ((u32*)waiting)[h] = 0;
