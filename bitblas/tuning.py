@@ -310,25 +310,6 @@ TABLE: dict[str, Threshold] = {
         1 << 16, "entries", "Up to here every device counts tiles when it would sample them for a choice by bytes."
     ),
     "packed_values.entries": Threshold(1 << 12, "entries", "With fewer, packing values saves at most 32 KB."),
-    "patches.vertices": Threshold(
-        1 << 18,
-        "vertices",
-        "The smallest size measured for relaxation by patches.",
-        "H200, grid of 512 x 512: 7.7 ms by rounds, 2.7 by patches",
-    ),
-    "patches.share": Threshold(
-        0.85,
-        "share of entries",
-        "So many must lead to their own patch: the others are exchanged through memory. The exact limit is estimated.",
-        "H200, a road network with a smaller share: 11.9 ms by patches, 6.6 by rounds",
-    ),
-    "patches.degree": Threshold(
-        8,
-        "mean entries of a row",
-        "With longer rows, waves are wide and rounds of the grid as fast. The limit is estimated.",
-        "H200, by rounds and by patches: mesh of triangles (6) 14.5, 12.4 ms; stencil of 27 points 2.8, 3.7",
-    ),
-    "patches.offsets": Threshold(64, "offsets", "Most differences of vertex numbers along the entries of a grid."),
     "multivector.most_columns": Threshold(
         512, "columns", "A multivector that is stored as a bitmap has rows of up to eight words."
     ),
@@ -1084,19 +1065,6 @@ TABLE: dict[str, Threshold] = {
     "selection.short_row": Threshold(
         32, "entries", "One thread reads so many entries of a row; a warp reads the others together."
     ),
-    "patch.bytes": Threshold(
-        1 << 12,
-        "bytes",
-        "Of the values of a patch's vertices. Delaying patches that are far behind takes longer.",
-        "H200, shortest paths on a grid of 2048 x 2048: 11.0 ms with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 "
-        "KB; 65 by rounds",
-    ),
-    "patch.lane_entries": Threshold(
-        8, "entries", "A row of a patch has the fewest of 1, 2, 4, 8 lanes that leave each at most so many on average."
-    ),
-    "patch.threads": Threshold(256, "threads per block", "One block relaxes one patch (see patch.bytes)."),
-    "patch.blocks": Threshold(4, "blocks per multiprocessor", "Patches that a multiprocessor relaxes at a time."),
-    "patch.rounds": Threshold(12, "rounds", "Per run of the loop by patches: a multiple of the three rotating lists."),
     # -- end of loop
     # ----------------------------------------------------------------------------------------------------- algorithms
     # Algorithms, graphs and the NetworkX backend: algorithms/, graph/, nx/.

@@ -246,10 +246,10 @@ def loops_inside() -> None:
     gb.loop.repeat(search, while_=left)
 
 
-def by_patches() -> None:
-    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
-    with tuning.override({"patches.vertices": 1}):
-        for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
+def relaxations() -> None:
+    """Shortest paths and least labels as fixpoints, along paths and a grid."""
+    with tuning.override({"relaxation.threads": 128, "relaxation.queue": 32}):
+        for dtype, n, strides in (("FP32", 900, (1, 300)), ("FP32", 500, (1,)), ("INT64", 500, (1,))):
             rows = np.concatenate([np.arange(n - stride) for stride in strides])
             cols = np.concatenate([np.arange(stride, n) for stride in strides])
             A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)) % 7 + 1, dtype=dtype, nrows=n, ncols=n)
@@ -679,7 +679,7 @@ CALLS: tuple[Group, ...] = (
     (packed_values, several("INT32, INT64, UINT32, FP32")),
     (hub_search, several("csr, mplg, nib, cgr")),
     (value_mask, several("FP64")),
-    *((call, [()]) for call in (array_code, index_range, passes, loops_inside, by_patches)),
+    *((call, [()]) for call in (array_code, index_range, passes, loops_inside, relaxations)),
     (listed, pairs(sorted({format.rows_per_unit for format in FORMATS.values()}), BOTH)),
     (join, several("csr plus FP64, csr times FP64, csr second INT64, csr firsti INT64, mplg plus FP64")),
     (join, [("csr", None, "BOOL")]),

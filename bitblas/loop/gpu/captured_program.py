@@ -11,7 +11,6 @@ from zlib import crc32
 import numpy as np
 
 from ... import device as devices
-from ... import tuning
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector import Vector
@@ -28,10 +27,8 @@ from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
-from .patches import PatchLoop, relax_by_patches, relaxation
 from .products import may_push
-from .relaxation import RelaxationLaunch, relax_at_once
-from .relaxation import relaxation as relaxed_at_once
+from .relaxation import RelaxationLaunch, relax_at_once, relaxation
 from .selection import SelectionLaunch, select_at_once, selection
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, pattern
 
@@ -98,24 +95,18 @@ class CapturedProgram:
         ]
         self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
-    def _in_any_order(self) -> PatchLoop | SelectionLaunch | RelaxationLaunch | str:
+    def _in_any_order(self) -> SelectionLaunch | RelaxationLaunch | str:
         """What runs the loop in another order than its rounds, before them; or why they do all of the work."""
         relaxed = relaxation(self.body, self.condition, self.facts.full)
         selected = selection(self.body, self.condition)
-        if not isinstance(selected, str):
+        if isinstance(relaxed, str) and isinstance(selected, str):
+            return f"not in any order: no relaxation: {relaxed}; no selection by priority: {selected}"
+        found: SelectionLaunch | RelaxationLaunch | str
+        if isinstance(relaxed, str):
             found = select_at_once(self.build, selected)
-            return f"not in any order: {found}" if isinstance(found, str) else found
-        if tuning.count("relaxation.blocks"):
-            at_once = relax_at_once(self.build, relaxed_at_once(self.body, self.condition, self.facts.full))
-            if not isinstance(at_once, str):
-                return at_once
-            print("NOT AT ONCE", at_once)
-        by_patches = relax_by_patches(self.build, relaxed)
-        if not isinstance(by_patches, str):
-            return by_patches
-        if not isinstance(relaxed, str):
-            return f"no relaxation by patches: {by_patches}"
-        return f"no relaxation by patches: {relaxed}; no selection by priority: {selected}"
+        else:
+            found = relax_at_once(self.build, relaxed)
+        return f"not in any order: {found}" if isinstance(found, str) else found
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
         """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
@@ -193,7 +184,7 @@ class CapturedProgram:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
-        if isinstance(self.any_order, (SelectionLaunch, RelaxationLaunch)):
+        if not isinstance(self.any_order, str):
             for array, content in self.any_order.cleared:
                 exchange.add(array, filled=pattern(content))
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
