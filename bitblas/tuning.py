@@ -1053,9 +1053,12 @@ TABLE: dict[str, Threshold] = {
     ),
     "relaxation.threads": Threshold(1024, "threads per block", "Of a relaxation in one launch."),
     "relaxation.blocks": Threshold(1, "blocks per multiprocessor", "That run at a time in a relaxation in one launch."),
-    "relaxation.queue": Threshold(
-        2048, "vertices", "Vertices that a block improves and relaxes itself, in shared memory, before all blocks meet."
+    "relaxation.queue_bytes": Threshold(
+        1 << 15,
+        "bytes",
+        "Of vertices that a block improves and relaxes itself, in shared memory, before all blocks meet.",
     ),
+    "relaxation.listed": Threshold(1, "entries per vertex", "Room of a list; if it is full, all vertices are relaxed."),
     "relaxation.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
     "relaxation.window": Threshold(
         32, "mean weights per mean degree", "Width of the window of distances within which edges are relaxed."

@@ -248,7 +248,7 @@ def loops_inside() -> None:
 
 def relaxations() -> None:
     """Shortest paths and least labels as fixpoints, along paths and a grid."""
-    with tuning.override({"relaxation.threads": 128, "relaxation.queue": 32}):
+    with tuning.override({"relaxation.threads": 128, "relaxation.queue_bytes": 512}):
         for dtype, n, strides in (("FP32", 900, (1, 300)), ("FP32", 500, (1,)), ("INT64", 500, (1,))):
             rows = np.concatenate([np.arange(n - stride) for stride in strides])
             cols = np.concatenate([np.arange(stride, n) for stride in strides])

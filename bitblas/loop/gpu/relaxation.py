@@ -146,7 +146,10 @@ def relax_at_once(build: Build, found: Relaxation | str) -> RelaxationLaunch | s
     A = product.matrix
     if not keeps_rows(A.structure) or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "the matrix is not square CSR"
-    return RelaxationLaunch(build, found, A.structure.layout(CSR, transposed=not product.transpose))
+    rows = A.structure.layout(CSR, transposed=not product.transpose)
+    if rows.format.kernels["advance"].segments(rows, build.longest(rows)):
+        return "some rows are long"
+    return RelaxationLaunch(build, found, rows)
 
 
 class RelaxationLaunch:
@@ -168,13 +171,16 @@ class RelaxationLaunch:
         width = width if width is None or dtype.kind == "f" else int(width) + 1
         threads, resident = tuning.count("relaxation.threads"), tuning.count("relaxation.blocks")
         constants = {**dict(advance.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1}
-        constants |= {"QUEUE": tuning.count("relaxation.queue"), "TURNS": tuning.count("relaxation.turns")}
+        queue = tuning.count("relaxation.queue_bytes") // (8 + 2 * dtype.np_type.itemsize)
+        constants |= {"QUEUE": queue, "TURNS": tuning.count("relaxation.turns")}
         constants |= {"WINDOW": int(width is not None), "HELD": int(found.held)}
         constants["FULL"] = int(found.best.id in build.full)
         self.variant = dataclasses.replace(
             advance, kernel="formats/csr/relaxation", constants=tuple(constants.items()), text=""
         )
-        lists = [build.scratch.array(max(1, n), np.uint32) for _ in range(6)]
+        capacity = max(1, int(tuning.value("relaxation.listed") * n))
+        lists = [build.scratch.array(capacity, np.uint32) for _ in range(4)]
+        lists.append(build.scratch.array(max(1, n), np.uint32))
         self.numbers: Array = xp.zeros(10, np.uint64)
         d, q = build.buffers[found.best], build.buffers[found.waiting]
         self.least: Array = xp.zeros(3, d.values[0].dtype)
@@ -184,7 +190,18 @@ class RelaxationLaunch:
         pushed = rows.format.kernels["advance"].pushed(rows, False, build.longest(rows))
         matrix = launch_arguments((*pushed, *entry_values(device, A.dtype, values)))
         size, around = np.int64(n), (build.rounds, np.int64(NO_LIMIT), build.outermost)
-        args = size, size, *lists, self.numbers, self.least, *relaxed, dtype.np_type.type(width or 0), *around, *matrix
+        args = (
+            size,
+            size,
+            *lists,
+            np.uint64(capacity),
+            self.numbers,
+            self.least,
+            *relaxed,
+            dtype.np_type.type(width or 0),
+            *around,
+            *matrix,
+        )
         grid = min(device.multiprocessors * resident, max(1, -(-n // threads)))
         self.launch: Launch = build.launcher(self.variant, grid, args, threads)
 
