@@ -94,14 +94,20 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
     u32 first = 0;
     int found = PASSES;
     i64 at = from;
-    for (; at < to; at += 32) {
-      const u32 w = at + lane < to ? (u32)g.col[at + lane] : base + owner;
-      const u32 key = load_fresh(g.key + w);
-      const bool better = w != base + owner && g.is_better(w, key, base + owner, its, numbers);
-      const u32 who = __ballot_sync(ALL_LANES, better), selected = __ballot_sync(ALL_LANES, better && key == SELECTED);
-      if (!who) continue;
-      first = __ffs(who) - 1, found = selected ? IS_EXCLUDED : WAITS;
-      break;
+    for (; at < to && found == PASSES; at += found == PASSES ? 32 * AT_ONCE : 0) {
+      u32 w[AT_ONCE], key[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) w[k] = at + 32 * k + lane < to ? (u32)g.col[at + 32 * k + lane] : base + owner;
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) key[k] = load_fresh(g.key + w[k]);
+#pragma unroll 1
+      for (int k = 0; k < AT_ONCE && found == PASSES; ++k) {
+        const bool better = w[k] != base + owner && g.is_better(w[k], key[k], base + owner, its, numbers);
+        const u32 who = __ballot_sync(ALL_LANES, better);
+        if (!who) continue;
+        first = 32 * k + __ffs(who) - 1;
+        found = __any_sync(ALL_LANES, better && key[k] == SELECTED) ? IS_EXCLUDED : WAITS;
+      }
     }
     if (lane == owner) e = (PTR_T)(at + first), what = found;
   }
@@ -119,6 +125,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
   for (u32 left = __ballot_sync(ALL_LANES, selected && !is_short); left; left &= left - 1) {
     const int owner = __ffs(left) - 1;
     const i64 from = __shfl_sync(ALL_LANES, begin, owner), to = __shfl_sync(ALL_LANES, end, owner);
+#pragma unroll 4
     for (i64 at = from + lane; at < to; at += 32) {
       const u32 w = (u32)g.col[at];
       if (w != base + owner) poke(g.key + w, EXCLUDED);
