@@ -1051,7 +1051,12 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
-    "relaxation.threads": Threshold(1024, "threads per block", "Of a relaxation in one launch."),
+    "relaxation.threads": Threshold(
+        1024,
+        "threads per block",
+        "Of a relaxation in one launch.",
+        "H200, ms with 1024 and 256: USA-road-d.NW 8.1, 8.7; delaunay_n20 5.1, 6.0; grid2d_2048 23.7, 22.8",
+    ),
     "relaxation.blocks": Threshold(1, "blocks per multiprocessor", "That run at a time in a relaxation in one launch."),
     "relaxation.queue_bytes": Threshold(
         1 << 15,
@@ -1059,14 +1064,27 @@ TABLE: dict[str, Threshold] = {
         "Of vertices that a block improves and relaxes itself, in shared memory, before all blocks meet.",
     ),
     "relaxation.listed": Threshold(1, "entries per vertex", "Room of a list; if it is full, all vertices are relaxed."),
-    "relaxation.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
-    "relaxation.window": Threshold(
-        32, "mean weights per mean degree", "Width of the window of distances within which edges are relaxed."
+    "relaxation.turns": Threshold(
+        16,
+        "turns",
+        "Repetitions of that between two barriers.",
+        "H200, ms with 4, 16, 64: USA-road-d.NW 20.1, 8.1, 9.5; delaunay_n20 5.5, 5.1, 6.3; grid2d_2048 28.5, 23.7, "
+        "23.6",
     ),
-    "selection.threads": Threshold(256, "threads per block", "Of a selection by priority in one launch."),
-    "selection.blocks": Threshold(6, "blocks per multiprocessor", "That run at a time in a selection by priority."),
+    "relaxation.window": Threshold(
+        128,
+        "mean weights per mean degree",
+        "Width of the window of distances within which edges are relaxed.",
+        "H200, ms with 32, 128, 512: USA-road-d.NW 10.9, 8.1, 13.9; delaunay_n20 6.6, 5.1, 4.8; grid2d_2048 36, 23.7, "
+        "28.6",
+    ),
+    "selection.threads": Threshold(512, "threads per block", "Of a selection by priority in one launch."),
+    "selection.blocks": Threshold(3, "blocks per multiprocessor", "That run at a time in a selection by priority."),
     "selection.short_row": Threshold(
-        32, "entries", "One thread reads so many entries of a row; a warp reads the others together."
+        32,
+        "entries",
+        "One thread reads a row of so many; the first ones of longer rows, a warp reads the others together.",
+        "H200, independent sets, ms with 16 and 32: rmat22 0.72, 0.66; rmat20 0.26, 0.24; meshes the same",
     ),
     # -- end of loop
     # ----------------------------------------------------------------------------------------------------- algorithms

@@ -26,7 +26,7 @@ from ...plan.product import VALUES
 from ..buffers import Launch
 from ..ir import NO_LIMIT, Body, Product, Scal, Statement, Vec
 from .effects import BETTER, SCALARS, VALUES_AT, Place, Sample, Unknown, only_written, plain_statements
-from .products import AdvanceKernel, has_atomic, keeps_rows, launch_arguments
+from .products import AdvanceKernel, has_atomic, launch_arguments, may_hold_rows
 
 if TYPE_CHECKING:
     from ...device.base import Device
@@ -144,9 +144,9 @@ def relax_at_once(build: Build, found: Relaxation | str) -> RelaxationLaunch | s
     if not has_atomic(dtype, product.semiring.op.monoid.name):
         return f"{product.semiring} has no hardware atomic"
     A = product.matrix
-    if not keeps_rows(A.structure) or A.nrows != A.ncols or A.nrows >= 1 << 31:
-        return "the matrix is not square CSR"
-    rows = A.structure.layout(CSR, transposed=not product.transpose)
+    if A.nrows != A.ncols or not may_hold_rows(A.structure):
+        return "the matrix is not square, or may not be stored as plain rows"
+    rows = A.structure.plain_rows(transposed=not product.transpose)
     if rows.format.kernels["advance"].segments(rows, build.longest(rows)):
         return "some rows are long"
     return RelaxationLaunch(build, found, rows)

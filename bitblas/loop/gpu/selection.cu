@@ -13,6 +13,7 @@
 #define GATE 0
 #define TIED 1  // neighbours have the same priority, so the answer depends on the rounds
 #define VOTES 2  // three numbers
+#define FEW 8  // entries of a long row that one lane reads
 #define AT_ONCE 4  // entries whose loads overlap
 
 // The upper 32 bits of a priority, in the order of priorities.
@@ -45,11 +46,11 @@ struct Vertices {
 // What became of an undecided vertex.
 enum { WAITS, IS_EXCLUDED, PASSES, GOES_ON };
 
-// Read up to SHORT entries of the row of v from e on, until one of a better vertex. FRESH: what other threads have
+// Read the row of v from e on, until the entry of a better vertex; of a long one FEW entries. FRESH: what other threads have
 // written just now; otherwise older values may be seen, which only make v wait.
 template <bool FRESH>
 __device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, PTR_T& e, PTR_T end, u64* numbers) {
-  const PTR_T stop = end - e > SHORT ? e + SHORT : end;
+  const PTR_T stop = end - e > SHORT ? e + FEW : end;
   while (e < stop) {
     u32 w[AT_ONCE], its[AT_ONCE];
 #pragma unroll

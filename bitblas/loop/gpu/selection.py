@@ -21,12 +21,11 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
-from ...formats.contract import CSR
 from ...kernels.variant import Variant
 from ..buffers import Launch
 from ..ir import NO_LIMIT, Body, MultivectorProduct, Product, Scal, Statement, Vec
 from .effects import BETTER, VALUES_AT, Place, Unknown, only_written, plain_statements
-from .products import keeps_rows
+from .products import may_hold_rows
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -103,8 +102,8 @@ def select_at_once(build: Build, found: Selection | str) -> SelectionLaunch | st
     if isinstance(found, str):
         return found
     structure = found.best.matrix.structure
-    if not keeps_rows(structure) or structure.nrows >= 1 << 31:
-        return "the matrix has no plain rows, or 2^31 rows"
+    if not may_hold_rows(structure):
+        return "the matrix may not be stored as plain rows"
     if not structure.symmetric:
         return "the matrix is not symmetric"
     if build.iso.get(found.members.id) != np.True_ or found.waiting.id in build.iso:
@@ -121,7 +120,7 @@ class SelectionLaunch:
 
     def __init__(self, build: Build, found: Selection) -> None:
         device, n = build.device, found.waiting.size
-        rows = found.best.matrix.structure.layout(CSR)
+        rows = found.best.matrix.structure.plain_rows()
         ptr, col = rows.ptr, rows.col
         types = (
             ("PTR", lookup_dtype(ptr.dtype)),
