@@ -31,7 +31,7 @@ from .products import AdvanceKernel, has_atomic, launch_arguments, may_hold_rows
 if TYPE_CHECKING:
     from ...device.base import Device
     from ...formats.contract import Layout
-    from ...formats.packing import Raw
+    from ...store import Raw
     from ...typing import Array
     from .build import Build
 
