@@ -1051,6 +1051,8 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
+    "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),
     "relaxation.threads": Threshold(
         1024,
         "threads per block",

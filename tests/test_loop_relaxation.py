@@ -15,7 +15,7 @@ pytestmark = pytest.mark.off_cpu
 @pytest.fixture
 def small(device, tune):
     """Few threads, and a queue that is soon full."""
-    tune({"relaxation.threads": 64, "relaxation.queue_bytes": 256, "relaxation.turns": 2})
+    tune({"relaxation.vertices": 1, "relaxation.threads": 64, "relaxation.queue_bytes": 256, "relaxation.turns": 2})
 
 
 def begun(n, dtype, source=None, value=0):

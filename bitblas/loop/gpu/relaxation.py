@@ -146,6 +146,10 @@ def relax_at_once(build: Build, found: Relaxation | str) -> RelaxationLaunch | s
     A = product.matrix
     if A.nrows != A.ncols or not may_hold_rows(A.structure):
         return "the matrix is not square, or may not be stored as plain rows"
+    if A.nrows < tuning.count("relaxation.vertices"):
+        return f"too few vertices ({A.nrows})"
+    if A.nvals > tuning.value("relaxation.degree") * A.nrows:
+        return f"too many entries a row ({A.nvals / A.nrows:.1f})"
     rows = A.structure.plain_rows(transposed=not product.transpose)
     if rows.format.kernels["advance"].segments(rows, build.longest(rows)):
         return "some rows are long"
