@@ -296,25 +296,6 @@ TABLE: dict[str, Threshold] = {
         1 << 16, "entries", "Up to here every device counts tiles when it would sample them for a choice by bytes."
     ),
     "packed_values.entries": Threshold(1 << 12, "entries", "With fewer, packing values saves at most 32 KB."),
-    "patches.vertices": Threshold(
-        1 << 18,
-        "vertices",
-        "The smallest size measured for relaxation by patches.",
-        "H200, grid of 512 x 512: 7.7 ms by rounds, 2.7 by patches",
-    ),
-    "patches.share": Threshold(
-        0.85,
-        "share of entries",
-        "So many must lead to their own patch: the others are exchanged through memory. The exact limit is estimated.",
-        "H200, a road network with a smaller share: 11.9 ms by patches, 6.6 by rounds",
-    ),
-    "patches.degree": Threshold(
-        8,
-        "mean entries of a row",
-        "With longer rows, waves are wide and rounds of the grid as fast. The limit is estimated.",
-        "H200, by rounds and by patches: mesh of triangles (6) 14.5, 12.4 ms; stencil of 27 points 2.8, 3.7",
-    ),
-    "patches.offsets": Threshold(64, "offsets", "Most differences of vertex numbers along the entries of a grid."),
     "multivector.most_columns": Threshold(
         512, "columns", "A multivector that is stored as a bitmap has rows of up to eight words."
     ),
@@ -1069,19 +1050,43 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
-    "patch.bytes": Threshold(
-        1 << 12,
+    "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
+    "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),
+    "relaxation.threads": Threshold(
+        1024,
+        "threads per block",
+        "Of a relaxation in one launch.",
+        "H200, ms with 1024 and 256: USA-road-d.NW 8.1, 8.7; delaunay_n20 5.1, 6.0; grid2d_2048 23.7, 22.8",
+    ),
+    "relaxation.blocks": Threshold(1, "blocks per multiprocessor", "That run at a time in a relaxation in one launch."),
+    "relaxation.queue_bytes": Threshold(
+        1 << 15,
         "bytes",
-        "Of the values of a patch's vertices. Delaying patches that are far behind takes longer.",
-        "H200, shortest paths on a grid of 2048 x 2048: 11.0 ms with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 "
-        "KB; 65 by rounds",
+        "Of vertices that a block improves and relaxes itself, in shared memory, before all blocks meet.",
     ),
-    "patch.lane_entries": Threshold(
-        8, "entries", "A row of a patch has the fewest of 1, 2, 4, 8 lanes that leave each at most so many on average."
+    "relaxation.listed": Threshold(1, "entries per vertex", "Room of a list; if it is full, all vertices are relaxed."),
+    "relaxation.turns": Threshold(
+        16,
+        "turns",
+        "Repetitions of that between two barriers.",
+        "H200, ms with 4, 16, 64: USA-road-d.NW 20.1, 8.1, 9.5; delaunay_n20 5.5, 5.1, 6.3; grid2d_2048 28.5, 23.7, "
+        "23.6",
     ),
-    "patch.threads": Threshold(256, "threads per block", "One block relaxes one patch (see patch.bytes)."),
-    "patch.blocks": Threshold(4, "blocks per multiprocessor", "Patches that a multiprocessor relaxes at a time."),
-    "patch.rounds": Threshold(12, "rounds", "Per run of the loop by patches: a multiple of the three rotating lists."),
+    "relaxation.window": Threshold(
+        128,
+        "mean weights per mean degree",
+        "Width of the window of distances within which edges are relaxed.",
+        "H200, ms with 32, 128, 512: USA-road-d.NW 10.9, 8.1, 13.9; delaunay_n20 6.6, 5.1, 4.8; grid2d_2048 36, 23.7, "
+        "28.6",
+    ),
+    "selection.threads": Threshold(512, "threads per block", "Of a selection by priority in one launch."),
+    "selection.blocks": Threshold(3, "blocks per multiprocessor", "That run at a time in a selection by priority."),
+    "selection.short_row": Threshold(
+        32,
+        "entries",
+        "One thread reads a row of so many; the first ones of longer rows, a warp reads the others together.",
+        "H200, independent sets, ms with 16 and 32: rmat22 0.72, 0.66; rmat20 0.26, 0.24; meshes the same",
+    ),
     # -- end of loop
     # ----------------------------------------------------------------------------------------------------- algorithms
     # Algorithms, graphs and the NetworkX backend: algorithms/, graph/, nx/.

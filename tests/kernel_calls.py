@@ -246,10 +246,10 @@ def loops_inside() -> None:
     gb.loop.repeat(search, while_=left)
 
 
-def by_patches() -> None:
-    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
-    with tuning.override({"patches.vertices": 1}):
-        for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
+def any_order() -> None:
+    """Shortest paths and least labels as fixpoints, along paths and a grid; independent sets of a star."""
+    with tuning.override({"relaxation.vertices": 1, "relaxation.threads": 128, "relaxation.queue_bytes": 512}):
+        for dtype, n, strides in (("FP32", 900, (1, 300)), ("FP32", 500, (1,)), ("INT64", 500, (1,))):
             rows = np.concatenate([np.arange(n - stride) for stride in strides])
             cols = np.concatenate([np.arange(stride, n) for stride in strides])
             A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)) % 7 + 1, dtype=dtype, nrows=n, ncols=n)
@@ -264,6 +264,9 @@ def by_patches() -> None:
 
         A = A.apply(gb.unary.one["BOOL"]).new()
         gb.loop.Program(spread, while_=waits, fixpoint=True).run()
+    i, j = np.zeros(99, np.int64), np.arange(1, 100)
+    star = gb.Matrix.from_coo(np.append(i, j), np.append(j, i), True, nrows=100, ncols=100)
+    gb.algorithms.maximal_independent_set(star)
 
 
 def hub_search(form: str) -> None:
@@ -679,7 +682,7 @@ CALLS: tuple[Group, ...] = (
     (packed_values, several("INT32, INT64, UINT32, FP32")),
     (hub_search, several("csr, mplg, nib, cgr")),
     (value_mask, several("FP64")),
-    *((call, [()]) for call in (array_code, index_range, passes, loops_inside, by_patches)),
+    *((call, [()]) for call in (array_code, index_range, passes, loops_inside, any_order)),
     (listed, pairs(sorted({format.rows_per_unit for format in FORMATS.values()}), BOTH)),
     (join, several("csr plus FP64, csr times FP64, csr second INT64, csr firsti INT64, mplg plus FP64")),
     (join, [("csr", None, "BOOL")]),

@@ -243,9 +243,14 @@ def runs_fused(A: Matrix) -> bool:
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
+def runs_in_any_order(A: Matrix) -> bool:
+    """Whether a loop on A that needs only its fixpoint may run in any order, in one launch: on GPUs."""
+    return runs_fused(A) and not A.device.host_memory
+
+
 def follows_lists(A: Matrix) -> bool:
     """Whether rounds of many searches on A cost what is in their frontiers: on GPUs, without very long rows."""
-    if not runs_fused(A) or A.device.host_memory:
+    if not runs_in_any_order(A):
         return False
     from bitblas.loop.gpu.multivectors import follows_lists
 

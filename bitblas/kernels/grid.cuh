@@ -1,4 +1,5 @@
-// Kernels that the whole grid runs in one launch: all blocks run at the same time (COOPERATIVE) and meet at barriers.
+// Kernels that the whole grid runs in one launch: all blocks run at the same time and meet at barriers. COOPERATIVE: the
+// launch guarantees it; MEETS: the grid has no more blocks than fit, in a graph, which refuses cooperative launches.
 #define WARPS (THREADS / 32)
 
 __device__ __forceinline__ i64 first_thread() { return (i64)blockIdx.x * THREADS + threadIdx.x; }
@@ -23,6 +24,22 @@ struct Barrier {
       __threadfence();
     }
     __syncthreads();
+#endif
+  }
+  // Whether a warp visits again what waits for other warps, if it `waits`. A GPU runs the others meanwhile; the emulator
+  // only where all meet, so there all go on as long as one waits. votes: three numbers, 0 before the launch.
+  __device__ __forceinline__ bool visits_again(bool waits, u64* votes) {
+#ifdef __CUDA_EMU__
+    u64* vote = votes + goal % 3;
+    if (waits) atomicAdd(vote, 1ull);
+    meet();
+    const bool again = load_fresh(vote) != 0;
+    if (first_thread() == 0) votes[(goal + 2) % 3] = 0;
+    ++goal;
+    return again;
+#else
+    (void)votes;
+    return waits;
 #endif
   }
 };

@@ -300,8 +300,9 @@ class Program:
                 return Explanation(1, ())
             lines = tier_up.lines()
             return Explanation(0, lines, tier_up.refusal or ("" if lines else tier_up.missing))
-        build, patches = self._captured.build, self._captured.patches
-        small = "\n".join(filter(None, (patches.text, build.small.text)))
+        build, any_order = self._captured.build, self._captured.any_order
+        how = any_order if isinstance(any_order, str) else any_order.text
+        small = "\n".join(filter(None, (how, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
     def _run_plain(self, tier_up: TierUp | None) -> int:

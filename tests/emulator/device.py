@@ -101,7 +101,7 @@ class Emulator(device.Cuda):
     def load(self, variant: Variant) -> Callable[..., None]:
         kernel = _compiled(jit.cuda_source(variant), variant.entry, os.environ.get("EMU_MODE", ""))
         how = {"cluster": variant.constant("CLUSTER", 1), "shared_mem": variant.constant("SHARED_BYTES")}
-        cooperative = variant.constant("COOPERATIVE")
+        cooperative = variant.constant("COOPERATIVE") or variant.constant("MEETS")
 
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
             if cooperative:  # blocks that meet: a small cluster, which is not in the kernel's text

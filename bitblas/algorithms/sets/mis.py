@@ -34,6 +34,7 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     """
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = loops.cached_loop(_joining, A, gb)
+    loop.state["members"].clear()
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
     loop.run()
@@ -45,9 +46,10 @@ def _joining(A, gb):
     degree, seed = degree_vector(A, gb), gb.Scalar(INT64)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
+    at_once = loops.runs_in_any_order(A)
     most = degree.reduce(gb.monoid.max).new().value or 0
     skewed = most * A.nrows > tuning.value("mis.skew") * A.nvals
-    uneven = skewed and getattr(A, "order", None) is None  # positions are read
+    uneven = not at_once and skewed and getattr(A, "order", None) is None  # positions are read
     # likely = the neighbour of lowest degree, ties to the smallest; the vertex itself if it has none
     likely = vertex.dup()
     if uneven:
@@ -60,12 +62,11 @@ def _joining(A, gb):
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
         score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
         s << score
-        members.clear()
         if uneven:
             # worse = score[likely] > score: these vertices cannot join, so their other neighbours are not read
             worse = binary.gt(gather_values(score, likely) & score).new()
             join(0, score, score.dup(mask=~worse.V), first=True)
-        else:
+        elif not at_once:
             join(0, score)
 
     def join(_, score=s, among=s, first=False):
@@ -85,4 +86,5 @@ def _joining(A, gb):
         s(~gone.S, gb.replace) << s
         s(~fresh.S, gb.replace) << s
 
-    return {"begin": begin, "body": join, "while_": s, "members": members, "seed": seed}
+    # Priorities are distinct, so the result does not depend on the order in which vertices are decided.
+    return {"begin": begin, "body": join, "while_": s, "fixpoint": True, "members": members, "seed": seed}

@@ -1,7 +1,7 @@
 """The meaning of a loop's statements, written once: operands, modes, masks, accumulators, gathers, scatters and sums.
 
 A `Dialect` provides the leaves: how a set of positions and a value are written down. In the text of a kernel both are
-expressions, in CUDA C++ (cuda_dialect.py) or Numba Python (numba_kernels.py). `gpu/patches.py` has a dialect of truth
+expressions, in CUDA C++ (cuda_dialect.py) or Numba Python (numba_kernels.py). `gpu/effects.py` has a dialect of truth
 values and numbers, which executes statements at a single position.
 """
 

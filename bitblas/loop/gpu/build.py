@@ -156,6 +156,7 @@ class Build:
         self.ends = EndExchange(self, group)
         self.launches += self.ends.launches
         self.small = small_rounds(self)
+        self.may_end_early = False  # whether something before the rounds may do all of their work
         self.outer = around is None and group is None
         self.launches[:0] = [] if self.outer else self.small.launches
 

@@ -27,8 +27,9 @@ from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
-from .patches import relax_by_patches, relaxation
 from .products import may_push
+from .relaxation import RelaxationLaunch, relax_at_once, relaxation
+from .selection import SelectionLaunch, select_at_once, selection
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, pattern
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ class CapturedProgram:
         self.inputs = Inputs(self.members, stores, in_place, set() if moved is None else moved)
         values = self.inputs.values
         self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
-        relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
-        self.patches = relax_by_patches(self.build, relaxed)
+        self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
+        self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
@@ -89,10 +90,23 @@ class CapturedProgram:
             *self.enter,
             *build.stacks.reset,
             *build.begin,
-            *self.patches.launches,
+            *([] if isinstance(self.any_order, str) else [self.any_order]),
             *first_launches(build),
         ]
         self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
+
+    def _in_any_order(self) -> SelectionLaunch | RelaxationLaunch | str:
+        """What runs the loop in another order than its rounds, before them; or why they do all of the work."""
+        relaxed = relaxation(self.body, self.condition, self.facts.full)
+        selected = selection(self.body, self.condition)
+        if isinstance(relaxed, str) and isinstance(selected, str):
+            return f"not in any order: no relaxation: {relaxed}; no selection by priority: {selected}"
+        found: SelectionLaunch | RelaxationLaunch | str
+        if isinstance(relaxed, str):
+            found = select_at_once(self.build, selected)
+        else:
+            found = relax_at_once(self.build, relaxed)
+        return f"not in any order: {found}" if isinstance(found, str) else found
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
         """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
@@ -170,6 +184,9 @@ class CapturedProgram:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
+        if not isinstance(self.any_order, str):
+            for array, content in self.any_order.cleared:
+                exchange.add(array, filled=pattern(content))
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))

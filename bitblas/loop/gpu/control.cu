@@ -140,18 +140,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 8)
 }
 #endif  // KERNEL_unrotate_entries
 
-#ifdef KERNEL_patches_continue
-// Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.
-extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-    patches_continue(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
-  (void)n;
-  if (threadIdx.x != 0) return;
-  const bool continues = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
-  *going = continues;
-  set_conditional(handle, continues);
-}
-#endif  // KERNEL_patches_continue
-
 #ifdef KERNEL_move
 // Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed
 // in a table that the host has written. Pieces of one launch do not overlap. reports: the launch has one block, which sets

@@ -91,7 +91,7 @@ class NestedLaunch(ABC):
 def start(build: Build, handle: int) -> list[Launch]:
     """The launches before the loop: small rounds, then whether the body is needed. If rows have very different lengths,
     a first run of the body instead: most searches end in it, and a while node costs more. handle: of the condition."""
-    later = build.small.later and build.outer
+    later = build.small.later and build.outer and not build.may_end_early
     return [*build.launches, *finish(build, handle)] if later else _small(build, handle, follows=False)
 
 
@@ -118,7 +118,7 @@ def finish(build: Build, handle: int) -> list[Launch]:
 def _small(build: Build, handle: int, *, follows: bool) -> list[Launch]:
     """Small rounds; those of a nested loop are inside its body, because the loop may not begin at all. follows: whether
     they follow the end of a body."""
-    if not build.outer or not build.small.launches:
+    if not build.outer or not (build.small.launches or (build.may_end_early and not follows)):
         return []
     condition = build.number(*build.condition_at(0))
     around = condition, condition, build.rounds, np.int64(0), build.outermost

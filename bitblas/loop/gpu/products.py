@@ -285,6 +285,11 @@ def keeps_rows(structure: Structure) -> bool:
     return structure.cached_as(CSR) == CSR and may_build
 
 
+def may_hold_rows(structure: Structure) -> bool:
+    """Whether a program may hold plain rows of a matrix for itself, whatever format the matrix is stored in."""
+    return structure.nrows < 1 << 31 and (config.prefer != "memory" or structure.has(CSR))
+
+
 def worklist_pull_format(device: Device, product: Product, mask: Masked | None, iso: IsoValues) -> str:
     """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
     to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,

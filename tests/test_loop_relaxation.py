@@ -1,4 +1,4 @@
-"""Loops that relax edges until nothing changes, by patches: which bodies are recognized, that answers equal those of
+"""Loops that relax edges until nothing changes, in one launch: which bodies are recognized, that answers equal those of
 rounds, and which still run by rounds."""
 
 import numpy as np
@@ -7,15 +7,15 @@ from test_loop import FP32, INT64
 
 import bitblas as gb
 from bitblas.loop import Program
-from bitblas.loop.gpu import patches
+from bitblas.loop.ir import NO_LIMIT
 
 pytestmark = pytest.mark.off_cpu
 
 
 @pytest.fixture
 def small(device, tune):
-    """Patches of 128 vertices of 4 bytes, however few there are."""
-    tune({"patch.bytes": 512, "patch.threads": 64, "patches.vertices": 1})
+    """Few threads, and a queue that is soon full."""
+    tune({"relaxation.vertices": 1, "relaxation.threads": 64, "relaxation.queue_bytes": 256, "relaxation.turns": 2})
 
 
 def begun(n, dtype, source=None, value=0):
@@ -61,15 +61,20 @@ def check_shortest(d, A, source):
         assert np.array_equal(found, expected)
 
 
-def state(program):
-    (loop,) = program._captured.patches.launches
-    return program._captured.device.to_host(loop.state)
+ODD, REFUSED = 8, 9
+
+
+def numbers(program):
+    return program._captured.device.to_host(program._captured.any_order.numbers)
 
 
 @pytest.mark.uses_cpu
 @pytest.mark.parametrize("width, dtype", [(12, FP32), (40, FP32), (12, INT64)])
-def test_shortest_paths(small, width, dtype):
-    """As numbered, where rows are short, and along a curve, where they are long."""
+def test_shortest_paths(small, tune, width, dtype):
+    """Of two sources, one after the other; with windows of distances in the body, and by the algorithm. INT64: lists
+    are soon full."""
+    if dtype is INT64:
+        tune({"relaxation.listed": 0.02, "relaxation.window": 4})
     A = grid(width, 20, dtype)
     n = A.nrows
     d, q = begun(n, dtype)
@@ -80,9 +85,8 @@ def test_shortest_paths(small, width, dtype):
         d[source] = q[source] = 0
         assert program.run() > 1 and not q.nvals
         check_shortest(d, A, source)
-        assert list(state(program)[[0, 7, 8]]) == [0, 0, 0]
-    text = str(program.explain())
-    assert "relaxed by patches of" in text and ("along a space-filling curve" in text) is (width == 40)
+        assert list(numbers(program)[[ODD, REFUSED]]) == [0, 0]
+    assert "edges are relaxed until nothing changes" in str(program.explain())
     check_shortest(gb.algorithms.sssp(A, 7), A, 7)
 
 
@@ -110,8 +114,7 @@ def test_labels(small):
     relaxing(A, plainly, waits, semiring="min_first", fixpoint=False).run()
     program = relaxing(A, d, q, semiring="min_first")
     program.run()
-    assert d.isequal(plainly) and "by patches of 64" in str(program.explain())
-    assert state(program)[6] > 0
+    assert d.isequal(plainly) and "edges are relaxed until nothing changes" in str(program.explain())
 
 
 def test_what_goes_by_rounds_all_the_same(small):
@@ -121,12 +124,12 @@ def test_what_goes_by_rounds_all_the_same(small):
     program = relaxing(A, d, q)
     program.limit = 3
     assert program.run() == 3 and q.nvals
-    program.limit = patches.NO_LIMIT
+    program.limit = NO_LIMIT
     d.clear()
     q.clear()
     d[0], q[0] = 0, 1
     program.run()
-    assert state(program)[8] and d[1].new().value == 1 + A[0, 1].new().value
+    assert numbers(program)[REFUSED] and d[1].new().value == 1 + A[0, 1].new().value
     d.clear()
     q.clear()
     d[0] = q[0] = np.nan
@@ -170,10 +173,10 @@ def test_bodies_that_are_not_known(small):
         program = Program(body, while_=q, limit=2, fixpoint=True)
         program.run()
         text = str(program.explain())
-        assert "no relaxation by patches" in text and why in text, text
+        assert "no relaxation" in text and why in text, text
     program = relaxing(A, d, q, fixpoint=False)
     program.run()
-    assert "patches" not in str(program.explain())
+    assert "in any order" not in str(program.explain())
 
 
 @pytest.mark.parametrize("default", [True, False])
@@ -193,22 +196,3 @@ def test_scalars_that_the_end_reads(small, default):
     program = Program(body, while_=q, end=end, fixpoint=True)
     program.run()
     assert "read a scalar that the rounds write" in str(program.explain())
-
-
-def test_numbering():
-    """Patches keep the order if entries are local; those of a grid numbered line by line follow a curve."""
-    n = 1 << 20
-    i = np.arange(1000, 5000)
-    assert patches.numbering(i, i + 1, n, 4 * n, 4096, renumbers=True) == ()
-    far = np.random.default_rng(0).integers(0, n, 4000)
-    assert "stay in a patch" in patches.numbering(i, far, n, 4 * n, 4096, renumbers=True)
-    line = np.concatenate([i, i]), np.concatenate([i + 1, i + 5000])
-    assert patches.numbering(*line, n, 4 * n, 2048, renumbers=True) == (1, 5000)
-    assert isinstance(patches.numbering(*line, n, 4 * n, 2048, renumbers=False), str)
-    assert "few" in patches.numbering(i, i, 100, 400, 64, renumbers=True)
-    assert "many" in patches.numbering(i, i, n, n << 10, 64, renumbers=True)
-    cube = np.unique([a + 100 * b + 10000 * c for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)])
-    assert patches.strides(np.abs(cube)) == (1, 100, 10000)
-    assert patches.strides(np.array([2, 3])) == (1,) == patches.strides(np.arange(1, 500))
-    order = patches.curve(np, 8 * 8, (1, 8))
-    assert sorted(order) == list(range(64)) and set(order[:16]) == {8 * y + x for y in range(4) for x in range(4)}

@@ -1,14 +1,4 @@
-// Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/advance.cu, loop/gpu/patches.cu).
-#define ROUNDS_DONE 6  // index in `state`, after the three rotating rounds
-#define ODD 7  // a product was not better than the identity (NaN, or the largest number): ordinary rounds check again
-#define REFUSED 8  // the initial state is not supported: ordinary rounds do all of the work
-
-#if RENUMBERED
-#define VERTEX(place) vertices[place]
-#else
-#define VERTEX(place) (place)
-#endif
-
+// Values of a relaxation: which is better, and cells that keep the better one.
 template <class T> __device__ __forceinline__ typename Cell<sizeof(T)>::type raw_of(T x) {
   union {
     T value;
