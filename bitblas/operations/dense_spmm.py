@@ -3,8 +3,8 @@
 For arrays of other libraries, which are read and written in place: features of vertices in PyTorch (bitblas/torch.py).
 A product with a bitmap (multivector.py) has presence bits, and pads its lines. A sum is taken in the order of its row's
 entries. The largest or smallest product of each position comes with its column in A, from which PICK makes the
-derivative. `entry_products` is the derivative for the values of the matrix. On a GPU, numbers may be stored in 16 bits;
-sums are FP32, and rounded once.
+derivative; that for the values of the matrix is in sddmm.py. On a GPU, numbers may be stored in 16 bits; sums are FP32,
+and rounded once.
 """
 
 from __future__ import annotations
@@ -146,30 +146,6 @@ def multiply(of: DenseProduct, x: Lines, y: Lines) -> None:
     rows, one = Rows(hubs.first, hubs.first[1:], hubs.rows, 1), entry_values(device, BOOL, np.bool_(True))
     args = (EVERYWHERE, *rows, none, 0, *one, width, *found, entries, *out)
     PreparedKernel(device, variant, len(hubs.rows) * pieces, args).run()
-
-
-def entry_products(of: DenseProduct, g: Lines, x: Array) -> Array:
-    """The derivative of a product for the values of A, in the order of A's rows: for each entry the sum of the products
-    of g, the derivative for the result, and x. g.winners: of a BEST, whose positions count where this entry won."""
-    device, structure = of.A.device, of.A.structure
-    z, width = lookup_dtype(x.dtype), x.shape[1]
-    winner = INT64 if g.winners is None else lookup_dtype(g.winners.dtype)
-    layout = structure.rows()
-    found: Array = device.xp.zeros(layout.nvals, z.np_type)
-    if not layout.nvals or not width:
-        return found
-    lanes = power_of_two(2 * width - 1, 4, 32) if device.is_simt else 1
-    types = *layout.format.view.types(layout, False), ("Z", z), ("WINNER", winner)
-    flags = constants(
-        TRANSPOSED=of.transposed, PICK=g.winners is not None, LANES=lanes, PACKED=format_of(layout.key).packed
-    )
-    variant = Variant("kernels/dense_entries", types, flags, label="entries")
-    rows = Rows(layout.ptr, layout.ptr[1:], dummy(device, "int64"), 0)
-    given, values = g.arguments(device, winner), Lines(x).arguments(device, winner)[0]
-    args = of.A.nrows, *rows, layout.col, layout.width, width, given[0], values, given[1], found
-    bounds = device.ranges(layout.nvals, tuning.count("parallel.entries"), work=layout.nvals * width, fresh=True)
-    PreparedKernel(device, variant, layout.nvals, args, bounds).run()
-    return found
 
 
 class _Split(NamedTuple):

@@ -437,6 +437,15 @@ def join_variant(types: Types, packed: Constants, of: Joining, side: int, inters
     return of.variant("formats/csr/join", types, flags)
 
 
+@functools.cache
+def sddmm_variant(semiring: Typed[Semiring], a: DataType, b: DataType, types: Types, flags: Constants) -> Variant:
+    """The kernel of dot products of dense rows; a, b: the types in which they are multiplied."""
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    mul = product_of_entries(op, t, a, b)._replace(result=z)
+    return Variant("kernels/sddmm", types, flags, values, (*functions, mul), repr(semiring))
+
+
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
