@@ -7,7 +7,7 @@
 // such segments: A is not read, and `entries` has the entries of each row for a MEAN.
 // Numbers of x and y may be stored in 16 bits (kernels/half.cuh); products, sums and the segments are of type Z_T.
 // LANES lanes share the positions of a row side by side. Each takes PIECES times VEC positions, which it loads and stores
-// at once: with VEC > 1, x, y and winners begin at multiples of 16 bytes, and VEC (and with two pieces LANES * VEC * 2)
+// at once: with VEC > 1, x, y and winners begin at multiples of 16 bytes, and VEC (and with two pieces SIDE * VEC * 2)
 // divides width. A sum is taken by one thread, in the order of its row's entries.
 #include "formats/csr/columns.cuh"
 #include "kernels/half.cuh"
@@ -18,6 +18,7 @@
 #define ROWS 0
 #define PARTS 1
 #define JOIN 2
+#define SIDE (LANES / SHARES)
 
 #include "kernels/positions.cuh"
 
@@ -87,10 +88,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                const WINNER_T* won, const i64* entries, Y_T* y, WINNER_T* winner) {
   typedef Stored16<Z_T, X_T> Given;
   constexpr int mine = PIECES * VEC;
-  const i64 unit = thread_number() / LANES, parts = (width + LANES * mine - 1) / (LANES * mine);
+  const i64 unit = thread_number() / (LANES), parts = (width + SIDE * mine - 1) / (SIDE * mine);
   if (unit >= n) return;
   const i64 per = n / parts, number = SLOW ? unit % per : unit / parts, first = rows.begin[number];
-  const int lane = threadIdx.x & (LANES - 1), c = (int)(SLOW ? unit / per : unit % parts) * LANES * mine + lane * VEC;
+  const int lane = threadIdx.x & (SIDE - 1), c = (int)(SLOW ? unit / per : unit % parts) * SIDE * mine + lane * VEC;
   const int count = (int)(rows.end[number] - first > longest ? -1 : rows.end[number] - first);
   if (count < 0) return;  // the segments of a long row are processed by another launch
   const i64 row = rows.row_stride ? rows.row_of[number] : number;
@@ -100,30 +101,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #pragma unroll
   for (int j = 0; j < mine; ++j) sums.sum[j] = 0, sums.best[j] = -1;
 #if SHARED
-  const u32 group = group_mask<LANES>();
+  const u32 group = group_mask<SIDE>();
   Entries<1> held;
 #if PIPE
   if (lane < count) held.read(0, all, a.values, first + lane);
 #endif
-  for (int e = 0; e < count; e += LANES) {
+  for (int e = 0; e < count; e += SIDE) {
 #if PIPE
     const Entries<1> now = held;
-    if (e + LANES + lane < count) held.read(0, all, a.values, first + e + LANES + lane);
+    if (e + SIDE + lane < count) held.read(0, all, a.values, first + e + SIDE + lane);
 #else
     if (e + lane < count) held.read(0, all, a.values, first + e + lane);
     const Entries<1> now = held;
 #endif
-    const int here = count - e < LANES ? count - e : LANES;
+    const int here = count - e < SIDE ? count - e : SIDE;
     for (int k = 0; k < here; k += AHEAD) {
       Share<X_T> v[AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) {
-        const COL_T column = __shfl_sync(group, now.column[0], k + i, LANES);
+        const COL_T column = __shfl_sync(group, now.column[0], k + i, SIDE);
         if (k + i < here && c < width) v[i].read(x + row_of(column, width));
       }
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) {
-        const Z_T value = ISO ? (Z_T)A_T(a.iso) : (Z_T)__shfl_sync(group, (Z_T)now.value[0], k + i, LANES);
+        const Z_T value = ISO ? (Z_T)A_T(a.iso) : (Z_T)__shfl_sync(group, (Z_T)now.value[0], k + i, SIDE);
         if (k + i < here) {
 #pragma unroll
           for (int j = 0; j < mine; ++j) sums.add(j, Given::number(v[i][j]) * value, 0, row);
@@ -133,7 +134,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
   }
   if (c >= width) return;
 #else
-  if (c >= width) return;
+  const int share = SHARES > 1 ? threadIdx.x / SIDE & (SHARES - 1) : 0;
+  if (SHARES == 1 && c >= width) return;
 #if CLAMP != 2
   Entries<AHEAD> next;
 #endif
@@ -143,9 +145,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     if (i < count) next.read(i, all, a.values, first + i);
 #endif
 #if CLAMP == 2
-  int e = 0;
-  for (; e + AHEAD <= count; e += AHEAD) sums.step<true>(all, a, first, e, count, x, won, width, row);
-  if (e < count) sums.step<false>(all, a, first, e, count, x, won, width, row);
+  int e = share * AHEAD;
+  const int till = SHARES == 1 || c < width ? count : 0;
+  for (; e + AHEAD <= till; e += AHEAD * SHARES) sums.step<true>(all, a, first, e, till, x, won, width, row);
+  if (e < till) sums.step<false>(all, a, first, e, till, x, won, width, row);
+  if (SHARES > 1) {
+#pragma unroll
+    for (int d = SIDE; d < LANES; d <<= 1) {
+#pragma unroll
+      for (int j = 0; j < mine; ++j) sums.sum[j] += shuffle_xor(group_mask<LANES>(), sums.sum[j], d);
+    }
+    if (share || c >= width) return;
+  }
 #else
   for (int e = 0; e < count; e += AHEAD) {
 #if !PIPE

@@ -1,5 +1,8 @@
-// Positions of a row of numbers that a lane reads and writes at once: PIECES pieces of VEC positions, LANES * VEC apart.
+// Positions of a row of numbers that a lane reads and writes at once: PIECES pieces of VEC positions, SIDE * VEC apart.
 // With VEC > 1, rows begin at multiples of their bytes, up to 16.
+#ifndef SIDE
+#define SIDE LANES
+#endif
 template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Positions {
   T at[VEC];
 };
@@ -7,18 +10,18 @@ template <class T> struct Share {
   Positions<T> piece[PIECES];
   __device__ __forceinline__ void read(const T* from) {
 #pragma unroll
-    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * LANES * VEC);
+    for (int q = 0; q < PIECES; ++q) piece[q] = *(const Positions<T>*)(from + q * SIDE * VEC);
   }
   __device__ __forceinline__ void write(T* to) const {
 #pragma unroll
-    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * LANES * VEC) = piece[q];
+    for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * SIDE * VEC) = piece[q];
   }
 #ifndef __CUDA_EMU__
   __device__ __forceinline__ void stream(T* to) const {
     constexpr int bytes = VEC * sizeof(T);
 #pragma unroll
     for (int q = 0; q < PIECES; ++q) {
-      T* at = to + q * LANES * VEC;
+      T* at = to + q * SIDE * VEC;
       if constexpr (bytes == 16) __stcs((float4*)at, *(const float4*)&piece[q]);
       else if constexpr (bytes == 8) __stcs((float2*)at, *(const float2*)&piece[q]);
       else *(Positions<T>*)at = piece[q];

@@ -170,12 +170,12 @@ def _split_of(x: Lines, y: Lines, *, even: bool) -> _Split:
     return _Split(power_of_two(2 * loads - 1, 4, 32), 1, together)
 
 
-FLAGS = {"AHEAD": 4, "PIPE": 0, "STREAM": 1, "BLOCKS": 4, "CLAMP": 2, "SHARED": 0, "SLOW": 0}
+FLAGS = {"AHEAD": 4, "PIPE": 0, "STREAM": 1, "BLOCKS": 4, "CLAMP": 2, "SHARED": 0, "SLOW": 0, "SHARES": 1}
 
 
 def _variant(of: _Kernel, product: DenseProduct, part: int, split: _Split) -> Variant:
     packed = bool(of.format) and format_of(of.format).packed
     flags = constants(MODE=product.mode, MAX=product.largest, MEAN=product.mean, PART=part, PACKED=packed, ISO=of.iso)
-    flags += constants(HALF=of.half, LANES=split.lanes, PIECES=split.pieces, VEC=split.together, **FLAGS)
+    flags += constants(HALF=of.half, LANES=split.lanes * FLAGS["SHARES"], PIECES=split.pieces, VEC=split.together, **FLAGS)
     types = *of.indices, ("A", of.a), ("X", of.x), ("Y", of.y), ("Z", of.z), ("WINNER", of.winner)
     return Variant("kernels/dense_spmm", types, flags, label=("sum", "best", "pick")[product.mode])
