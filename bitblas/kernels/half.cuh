@@ -1,12 +1,12 @@
 // Numbers of 16 bits in memory, which are computed with as FP32. HALF: 1 for FP16 (IEEE binary16), 2 for BF16 (the upper
 // half of an FP32), 0 if there are none. Numbers are rounded to the nearest, ties to even.
-template <class Z, class X> struct Stored16 {  // X: as in memory
+template <class Z, class X> struct Numbers {  // X: as in memory
   static __device__ __forceinline__ Z number(X x) { return (Z)x; }
   static __device__ __forceinline__ X rounded(Z z) { return (X)z; }
 };
 
 #if HALF == 2
-template <> struct Stored16<float, u16> {
+template <> struct Numbers<float, u16> {
   static __device__ __forceinline__ float number(u16 x) { return __int_as_float((int)((u32)x << 16)); }
   static __device__ __forceinline__ u16 rounded(float z) {
     const u32 bits = (u32)__float_as_int(z);
@@ -14,7 +14,7 @@ template <> struct Stored16<float, u16> {
   }
 };
 #elif HALF == 1 && !defined(__CUDA_EMU__)
-template <> struct Stored16<float, u16> {
+template <> struct Numbers<float, u16> {
   static __device__ __forceinline__ float number(u16 x) {
     float z;
     asm("cvt.f32.f16 %0, %1;" : "=f"(z) : "h"(x));
@@ -29,7 +29,7 @@ template <> struct Stored16<float, u16> {
 #elif HALF == 1
 // What the two instructions compute. Exponents have 5 bits and a bias of 15, instead of 8 and 127; numbers below 2^-14
 // are multiples of 2^-24.
-template <> struct Stored16<float, u16> {
+template <> struct Numbers<float, u16> {
   static float number(u16 x) {
     const u32 size = x & 0x7fff, sign = (u32)(x & 0x8000) << 16;
     if (size < 0x400) return __int_as_float((int)sign) + (sign ? -1.0f : 1.0f) * (float)size * 0x1p-24f;

@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       for (int i = 0; i < AHEAD; ++i) {
 #pragma unroll
         for (int j = 0; j < VEC; ++j) {
-          Z_T z = mul(Stored16<A_T, G_T>::number(u[i][j]), Stored16<B_T, X_T>::number(v[i][j]), to[i], c + j, from[i]);
+          Z_T z = mul(Numbers<A_T, G_T>::number(u[i][j]), Numbers<B_T, X_T>::number(v[i][j]), to[i], c + j, from[i]);
           if (PICK && winner[i][j] != from[i]) z = 0;
           sum[i] = j == 0 && c == lane * VEC ? z : add(sum[i], z);
         }
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     for (int i = 0; i < AHEAD; ++i) {
 #pragma unroll
       for (int d = LANES / 2; d; d >>= 1) sum[i] = add(sum[i], shuffle_xor(group_mask<LANES>(), sum[i], d));
-      if (lane == (i & (LANES - 1)) && e + i < end) y[e + i] = Stored16<Z_T, Y_T>::rounded(sum[i]);
+      if (lane == (i & (LANES - 1)) && e + i < end) y[e + i] = Numbers<Z_T, Y_T>::rounded(sum[i]);
     }
   }
 }

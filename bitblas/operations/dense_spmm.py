@@ -76,7 +76,7 @@ class Lines(NamedTuple):
 
 class _Kernel(NamedTuple):
     """What a kernel is compiled for. format: "" for JOIN, which reads no matrix. iso: all values of A are equal. x, y:
-    types of the arrays; half: the format of those of 16 bits."""
+    types of the arrays; half: the format of those of 16 bits. mode, largest, mean: of the product."""
 
     format: str
     indices: Types
@@ -84,14 +84,16 @@ class _Kernel(NamedTuple):
     iso: bool
     x: DataType
     y: DataType
-    z: DataType
     half: int
     winner: DataType
+    mode: int
+    largest: bool
+    mean: bool
 
-
-def winner_type(of: DenseProduct) -> np.dtype:
-    """The type of the columns of a BEST."""
-    return np.dtype(np.int32 if of.shape[1] < 1 << 31 else np.int64)
+    @property
+    def z(self) -> DataType:
+        """The type of sums."""
+        return FP32 if self.half else self.x
 
 
 def row_lengths(of: DenseProduct) -> Array:
@@ -104,78 +106,94 @@ def row_lengths(of: DenseProduct) -> Array:
 def multiply(of: DenseProduct, x: Lines, y: Lines) -> None:
     """Write the product to y. x, y: C-contiguous arrays of the device, as long as A has columns and rows, of one float
     type and width."""
-    device, structure = of.A.device, of.A.structure
-    z, width = x.summed, x.values.shape[1]
+    device, structure, width, n = of.A.device, of.A.structure, x.values.shape[1], of.shape[0]
     winners = y.winners if of.mode == BEST else x.winners
     winner = INT64 if winners is None else lookup_dtype(winners.dtype)
     layout = structure.rows(transposed=of.transposed)
     values = of.A.values_for(layout.key, of.transposed)
     a, iso = entry_values(device, of.A.dtype, values), isinstance(values, np.generic)
-    indices = layout.format.view.types(layout, False)
-    made = _Kernel(layout.key, indices, of.A.dtype, iso, x.stored, y.stored, z, x.half, winner)
-    given, out = x.arguments(device, winner), y.arguments(device, winner)
-    none = dummy(device, "int64")
-    rows, n = Rows(layout.ptr, layout.ptr[1:], none, 0), of.shape[0]
+    of_rows = layout.key, layout.format.view.types(layout, False), of.A.dtype, iso
+    made = _Kernel(*of_rows, x.stored, y.stored, x.half, winner, *of[2:])
+    given, out, none = x.arguments(device, winner), y.arguments(device, winner), dummy(device, "int64")
+    rows, matrix = Rows(layout.ptr, layout.ptr[1:], none, 0), (layout.col, layout.width, *a, width)
     if not n or not width:
         return
     if not device.is_simt:
-        args = (EVERYWHERE, *rows, layout.col, layout.width, *a, width, *given, none, *out)
-        PreparedKernel(device, _variant(made, of, ROWS, _Split()), n, args, unit_bounds(layout, device, width)).run()
+        args = (EVERYWHERE, *rows, *matrix, *given, none, *out)
+        PreparedKernel(device, _variant(made, ROWS, _Split()), n, args, unit_bounds(layout, device, width)).run()
         return
-    split = _split_of(x, y, even=has_even_units(layout, tuning.value("multivector.even_rows")))
-    pieces = -(-width // (split.lanes * split.pieces * split.together))
+    even = has_even_units(layout, tuning.value("multivector.even_rows"))
+    split = _split_of(x, y, even=even, length=0 if of.mode == BEST else layout.nvals / n)
+    pieces = -(-width // (split.side * split.pieces * split.together))
     longest, segment = tuning.count("multivector.long_row"), tuning.count("multivector.segment")
-    matrix = layout.col, layout.width, *a, width
     args = (longest, *rows, *matrix, *given, none, *out)
-    PreparedKernel(device, _variant(made, of, ROWS, split), n * pieces, args).run()
+    PreparedKernel(device, _variant(made, ROWS, split), n * pieces, args).run()
     hubs = layout.format.view.hubs(layout, longest, segment)
     if hubs is None:
         return
     parts = Lines(
-        device.xp.empty((hubs.segments, width), z.np_type),
+        device.xp.empty((hubs.segments, width), made.z.np_type),
         device.xp.empty((hubs.segments, width), winner.np_type) if of.mode == BEST else None,
     )
     found = parts.arguments(device, winner)
-    rows = Rows(hubs.begin, hubs.end, hubs.row_of, 1)
-    variant = _variant(made._replace(y=z), of._replace(mean=False), PARTS, split)
-    args = (EVERYWHERE, *rows, *matrix, *given, none, *found)
+    args = (EVERYWHERE, hubs.begin, hubs.end, hubs.row_of, 1, *matrix, *given, none, *found)
+    variant = _variant(made._replace(y=made.z, mean=False), PARTS, split)
     PreparedKernel(device, variant, hubs.segments * pieces, args).run()
-    joined = _Kernel("", (("PTR", INT64), ("COL", INT64)), BOOL, True, z, y.stored, z, x.half, winner)
-    variant = _variant(joined, of._replace(mode=BEST if of.mode == BEST else SUM), JOIN, split)
+    joined = made._replace(format="", indices=(("PTR", INT64), ("COL", INT64)), a=BOOL, iso=True, x=made.z)
+    joined = joined._replace(mode=BEST if of.mode == BEST else SUM)
     entries = (layout.ptr[hubs.rows + 1] - layout.ptr[hubs.rows]).astype(np.int64) if of.mean else none
-    rows, one = Rows(hubs.first, hubs.first[1:], hubs.rows, 1), entry_values(device, BOOL, np.bool_(True))
-    args = (EVERYWHERE, *rows, none, 0, *one, width, *found, entries, *out)
-    PreparedKernel(device, variant, len(hubs.rows) * pieces, args).run()
+    one = entry_values(device, BOOL, np.bool_(True))
+    args = (EVERYWHERE, hubs.first, hubs.first[1:], hubs.rows, 1, none, 0, *one, width, *found, entries, *out)
+    PreparedKernel(device, _variant(joined, JOIN, split), len(hubs.rows) * pieces, args).run()
 
 
 class _Split(NamedTuple):
-    """How lanes share a row: each takes `pieces` times `together` positions, and loads `together` at once."""
+    """How lanes share a row: `side` lanes side by side take `pieces` times `together` positions each, and load
+    `together` at once; `shares` times as many lanes share its entries."""
 
-    lanes: int = 1
+    side: int = 1
     pieces: int = 1
     together: int = 1
+    shares: int = 1
 
 
-def _split_of(x: Lines, y: Lines, *, even: bool) -> _Split:
-    """Loads of up to 16 bytes if at least 4 lanes share a row, and then two pieces a lane if rows are even: each lane
-    reads the columns and values of all entries."""
+def _split_of(x: Lines, y: Lines, *, even: bool, length: float) -> _Split:
+    """Loads of up to 16 bytes. length: mean entries of a row, if lanes may share them: then a row has more lanes, if
+    rows differ up to a warp. If rows are even, a lane takes two pieces, because each reads the columns and values of
+    all entries; if not, sums of at most 16 bytes, so that a multiprocessor has more rows at once."""
     arrays = [array for lines in (x, y) for array in lines[:2] if array is not None]
-    width = x.values.shape[1]
-    most = 1 if any(address(array) % LOAD for array in arrays) else LOAD // max(array.itemsize for array in arrays)
-    together = next((k for k in (most, 2) if 1 < k <= most and width % k == 0 and width >= 4 * k), 1)
+    width, size = x.values.shape[1], max(array.itemsize for array in arrays)
+    most = 1 if any(address(array) % LOAD for array in arrays) else LOAD // (size if even else max(size, 4))
+    least = 1 if length else 4  # lanes side by side
+    together = next((k for k in (8, 4, 2) if k <= most and width % k == 0 and width >= least * k), 1)
     loads = width // together
     lanes = power_of_two(loads - 1, 4, 32)
     if even and loads % (2 * lanes) == 0:
         return _Split(lanes, 2, together)
-    return _Split(power_of_two(2 * loads - 1, 4, 32), 1, together)
+    side = power_of_two(2 * loads - 1, least, 32)
+    row = tuning.count("multivector.lanes_even" if even else "multivector.lanes")
+    shares = min(row // side, tuning.count("multivector.shares"), length / 2)
+    return _Split(side, 1, together, power_of_two(shares, 1, 32))
 
 
-FLAGS = {"AHEAD": 4, "PIPE": 0, "STREAM": 1, "BLOCKS": 4, "CLAMP": 2, "SHARED": 0, "SLOW": 0, "SHARES": 1}
+def _blocks(of: _Kernel, part: int, split: _Split) -> int:
+    """Blocks of a multiprocessor for whose registers a kernel is compiled: as many as spill none. With 8, 64 columns
+    took 1218 us on rmat20 with weights (H200), with 6 1282, with 4 1419."""
+    column = dict(of.indices)["COL"]
+    few = part != JOIN and (of.iso or of.a.nbytes <= 4) and column.nbytes <= 4 and not _is_packed(of)
+    if of.mode == SUM and few:
+        return 8 if split.pieces * split.together * of.z.nbytes <= LOAD else 5
+    return 4 if split.pieces == 1 else 2
 
 
-def _variant(of: _Kernel, product: DenseProduct, part: int, split: _Split) -> Variant:
-    packed = bool(of.format) and format_of(of.format).packed
-    flags = constants(MODE=product.mode, MAX=product.largest, MEAN=product.mean, PART=part, PACKED=packed, ISO=of.iso)
-    flags += constants(HALF=of.half, LANES=split.lanes * FLAGS["SHARES"], PIECES=split.pieces, VEC=split.together, **FLAGS)
+def _is_packed(of: _Kernel) -> bool:
+    return bool(of.format) and format_of(of.format).packed
+
+
+@functools.cache
+def _variant(of: _Kernel, part: int, split: _Split) -> Variant:
+    flags = constants(MODE=of.mode, MAX=of.largest, MEAN=of.mean, PART=part, PACKED=_is_packed(of), ISO=of.iso)
+    flags += constants(LANES=split.side * split.shares, SHARES=split.shares, PIECES=split.pieces, VEC=split.together)
+    flags += constants(HALF=of.half, BLOCKS=_blocks(of, part, split))
     types = *of.indices, ("A", of.a), ("X", of.x), ("Y", of.y), ("Z", of.z), ("WINNER", of.winner)
-    return Variant("kernels/dense_spmm", types, flags, label=("sum", "best", "pick")[product.mode])
+    return Variant("kernels/dense_spmm", types, flags, label=("sum", "best", "pick")[of.mode])
