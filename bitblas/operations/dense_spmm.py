@@ -96,6 +96,11 @@ class _Kernel(NamedTuple):
         return FP32 if self.half else self.x
 
 
+def winner_type(of: DenseProduct) -> np.dtype:
+    """The type of the columns of a BEST."""
+    return np.dtype(np.int32 if of.shape[1] < 1 << 31 else np.int64)
+
+
 def row_lengths(of: DenseProduct) -> Array:
     """The number of entries of each row (INT64)."""
     ptr = of.A.structure.rows(transposed=of.transposed).ptr

@@ -89,7 +89,7 @@ def entry_products(of: DenseProduct, g: Lines, x: Lines) -> Array:
     long as a product of A with x and its derivative (dense_spmm.py). g.winners: of a BEST, whose positions count where
     this entry won. In the type of g."""
     device, layout, width = of.A.device, of.A.structure.rows(), x.values.shape[1]
-    found: Array = device.xp.zeros(layout.nvals, g.values.dtype)
+    found: Array = (device.xp.empty if width else device.xp.zeros)(layout.nvals, g.values.dtype)
     if layout.nvals and width:
         semiring = compose(MONOIDS["plus"], BINARY["times"])[g.summed]
         sides = (Dense(side.values.reshape(-1), width) for side in (g, x))
