@@ -249,7 +249,7 @@ T = TypeVar("T")
 
 def _uncompiled(function: Callable[P, T]) -> Callable[P, T]:
     """The function, which torch.compile calls as it is, between compiled parts: a Matrix is no tensor."""
-    disabled = torch._disable_dynamo(function)  # type: ignore[no-untyped-call]
+    disabled = torch._disable_dynamo(function)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:

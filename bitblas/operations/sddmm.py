@@ -7,7 +7,7 @@ of its matrix is one too (`entry_products`, bitblas/torch.py): of the gradient a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,8 +63,8 @@ def _dots(device: Device, at: RowLayout, of: _Dots) -> PreparedKernel:
     lanes, together = (1, 1) if not device.is_simt else _split_of(of)
     run = RUN if device.is_simt else 1
     winner = INT64 if of.won is None else lookup_dtype(won.dtype)
-    types = (("G", stored[0]), ("X", stored[1]), ("Y", of.out), ("A", computed[0]), ("B", computed[1]), ("Z", z))
-    types = (*at.format.view.types(at, False), *types, ("WINNER", winner))
+    sides = (("G", stored[0]), ("X", stored[1]), ("Y", of.out), ("A", computed[0]), ("B", computed[1]), ("Z", z))
+    types = (*at.format.view.types(at, False), *sides, ("WINNER", winner))
     flags = constants(PACKED=format_of(at.key).packed, TRANSPOSED=of.transposed, PICK=of.won is not None, HALF=of.half)
     flags += constants(LANES=lanes, VEC=together, RUN=run)
     rows = Rows(at.ptr, at.ptr[1:], none, 0)
@@ -92,8 +92,8 @@ def entry_products(of: DenseProduct, g: Lines, x: Lines) -> Array:
     found: Array = (device.xp.empty if width else device.xp.zeros)(layout.nvals, g.values.dtype)
     if layout.nvals and width:
         semiring = compose(MONOIDS["plus"], BINARY["times"])[g.summed]
-        sides = (Dense(side.values.reshape(-1), width) for side in (g, x))
-        dots = _Dots(semiring, *sides, width, g.stored, g.half or x.half, g.winners, of.transposed)
+        left, right = Dense(g.values.reshape(-1), width), Dense(x.values.reshape(-1), width)
+        dots = _Dots(semiring, left, right, width, g.stored, g.half or x.half, g.winners, of.transposed)
         _dots(device, layout, dots).run(found)
     return found
 
@@ -106,7 +106,7 @@ def _rows_of(A: MatrixStore, transposed: bool) -> Dense:
     if isinstance(A, FlatStore) and (lines := lines_of(A.nrows, A.ncols)).tall != transposed:
         return Dense(A.flat.values, lines.stride)
     flat = isinstance(A, FlatStore) or A.structure.primary.key == BITMAP
-    values = A.raw if flat else A.by_rows()[1]
+    values: Any = A.raw if flat else A.by_rows()[1]
     values = values.plain() if isinstance(values, PackedValues) else values
     if not transposed:
         return Dense(values, A.ncols)

@@ -487,10 +487,9 @@ class FullLines(NamedTuple):
 
 def _is_lean(of: Algebra) -> bool:
     """Whether sums of 16 bytes take at most 40 registers, so that a multiprocessor has six blocks, not four."""
-    _, _, monoid, z = algebra_of(of.semiring)
-    expressions = of.semiring is not None and (of.semiring.op.binaryop.expr, monoid.binaryop.expr)
+    op, _, monoid, z = algebra_of(of.semiring)
     small = all(t.nbytes <= 4 for t in (of.a, of.u, z, *(t for name, t in of.types if name == "COL")))
-    return small and not format_of(of.key).packed and bool(expressions) and {*expressions} <= {*LANE_EXPRESSIONS}
+    return small and not format_of(of.key).packed and {op.expr, monoid.binaryop.expr} <= {*LANE_EXPRESSIONS}
 
 
 @functools.cache
