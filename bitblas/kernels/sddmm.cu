@@ -14,7 +14,7 @@
 
 #include "kernels/positions.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     sddmm(i64 n, i64 nvals, i64 nrows, RowsView<PTR_T> rows, ColumnsView all, i64 width, const G_T* g, i64 g_stride,
           const X_T* x, i64 x_stride, const WINNER_T* won, Y_T* y) {
   const i64 unit = thread_number() / LANES;

@@ -66,7 +66,8 @@ def _dots(device: Device, at: RowLayout, of: _Dots) -> PreparedKernel:
     sides = (("G", stored[0]), ("X", stored[1]), ("Y", of.out), ("A", computed[0]), ("B", computed[1]), ("Z", z))
     types = (*at.format.view.types(at, False), *sides, ("WINNER", winner))
     flags = constants(PACKED=format_of(at.key).packed, TRANSPOSED=of.transposed, PICK=of.won is not None, HALF=of.half)
-    flags += constants(LANES=lanes, VEC=together, RUN=run)
+    few = of.won is None and max(t.nbytes for t in (z, *computed)) <= 4  # registers: 64, 80 or 128 without a spill
+    flags += constants(LANES=lanes, VEC=together, RUN=run, BLOCKS=2 if not few else 3 if of.half else 4)
     rows = Rows(at.ptr, at.ptr[1:], none, 0)
     args = at.nvals, at.nrows, *rows, at.col, at.width, of.width, *of.g, *of.x, won
     bounds = device.ranges(at.nvals, tuning.count("parallel.entries"), work=at.nvals * of.width, fresh=True)

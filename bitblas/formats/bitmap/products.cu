@@ -94,7 +94,8 @@ __device__ __forceinline__ void add_entries(Share<Z_T>& sum, i64 e, i64 stop, co
     value[i] = ISO ? A_T(a.iso) : a[entry];
   }
 #pragma unroll
-  for (int i = 0; i < AHEAD; ++i) v[i].read(x + (sizeof(COL_T) == 4 ? (i64)((u64)(u32)k[i] * (u32)line_size) : k[i] * line_size));
+  for (int i = 0; i < AHEAD; ++i)
+    v[i].read(x + (sizeof(COL_T) == 4 ? (i64)((u64)(u32)k[i] * (u32)line_size) : k[i] * line_size));
 #pragma unroll
   for (int i = 0; i < AHEAD; ++i) {
     if (!FULL && i && e + i >= stop) break;
