@@ -297,7 +297,7 @@ def spmm(
 
     Notes
     -----
-    A sum is taken in the order of its row's entries: the same input gives the same bits. Sums of 16-bit
+    Sums are taken in a fixed order: the same input gives the same bits on a device. Sums of 16-bit
     numbers are float32, and rounded once; a CPU computes with a copy of X in float32. The first
     gradient builds and caches the transpose of A.
     """
@@ -351,7 +351,8 @@ def sddmm(A: Matrix | TransposedMatrix, X: torch.Tensor, Y: torch.Tensor) -> tor
     -----
     These are the `values` that `spmm` takes, so attention along edges is
     `spmm(A, V, values=weights(sddmm(A, Q, K)))`. Sums of 16-bit numbers are float32, and rounded once. The
-    same input gives the same bits. `torch.sparse.sampled_addmm(A, X, Y.t())` is the same in a sparse tensor.
+    same input gives the same bits on a device. `torch.sparse.sampled_addmm(A, X, Y.t())` is the same in a
+    sparse tensor.
     """
     _check_matrix(A)
     for name, x, rows, of in (("X", X, A.nrows, "row"), ("Y", Y, A.ncols, "column")):

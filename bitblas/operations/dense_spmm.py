@@ -1,10 +1,10 @@
 """SpMM with dense arrays: y = A x, where x and y are row-major arrays of numbers without presence bits.
 
 For arrays of other libraries, which are read and written in place: features of vertices in PyTorch (bitblas/torch.py).
-A product with a bitmap (multivector.py) has presence bits, and pads its lines. A sum is taken in the order of its row's
-entries. The largest or smallest product of each position comes with its column in A, from which PICK makes the
-derivative; that for the values of the matrix is in sddmm.py. On a GPU, numbers may be stored in 16 bits; sums are FP32,
-and rounded once.
+A product with a bitmap (multivector.py) has presence bits, and pads its lines. A sum is taken in a fixed order, on a
+CPU that of its row's entries. The largest or smallest product of each position comes with its column in A, from which
+PICK makes the derivative; that for the values of the matrix is in sddmm.py. On a GPU, numbers may be stored in 16 bits;
+sums are FP32, and rounded once.
 """
 
 from __future__ import annotations
