@@ -16,17 +16,5 @@ template <class T> struct Share {
 #pragma unroll
     for (int q = 0; q < PIECES; ++q) *(Positions<T>*)(to + q * SIDE * VEC) = piece[q];
   }
-#ifndef __CUDA_EMU__
-  __device__ __forceinline__ void stream(T* to) const {
-    constexpr int bytes = VEC * sizeof(T);
-#pragma unroll
-    for (int q = 0; q < PIECES; ++q) {
-      T* at = to + q * SIDE * VEC;
-      if constexpr (bytes == 16) __stcs((float4*)at, *(const float4*)&piece[q]);
-      else if constexpr (bytes == 8) __stcs((float2*)at, *(const float2*)&piece[q]);
-      else *(Positions<T>*)at = piece[q];
-    }
-  }
-#endif
   __device__ __forceinline__ T& operator[](int j) { return piece[j / VEC].at[j % VEC]; }
 };
