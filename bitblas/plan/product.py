@@ -267,8 +267,10 @@ def plan_sddmm(
         return None
     width = A.nrows if transposed[0] else A.ncols
     lanes = sddmm_lanes(width, max(A.dtype.nbytes, B.dtype.nbytes)) if shared else 1
+    key = mask.structure.primary.format.rows_key
     why = f"both operands have all entries: dot products of {width} numbers at the entries of the mask (SDDMM)"
-    what = "mxm", semiring.op.name, mask.structure.primary.format.rows_key, False, "dot"
+    made = converted((mask.structure, *(of.structure for of in (A, B) if not isinstance(of, FlatStore))), key)
+    why, what = "; ".join(filter(None, (why, made))), ("mxm", semiring.op.name, key, False, "dot")
     return Plan(*what, VALUES, lanes, why, kernel=SDDMM)
 
 
