@@ -1,5 +1,6 @@
 // Positions of a row of numbers that a lane reads and writes at once: PIECES pieces of VEC positions, SIDE * VEC apart.
-// SIDE lanes take a row: all LANES of its group, unless a kernel says otherwise. With VEC > 1, rows begin at multiples of their bytes, up to 16.
+// SIDE lanes take a row: all LANES of its group, unless a kernel says otherwise. With VEC > 1, rows begin at multiples
+// of their bytes, up to 16.
 #ifndef SIDE
 #define SIDE LANES
 #endif
