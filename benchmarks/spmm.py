@@ -5,8 +5,7 @@
 `dense`: bitblas.torch.spmm's kernel on row-major arrays; `bitmap`: `A.mxm(X)` with a full multivector, by the kernels
 of the statement (FP32); `sddmm`: bitblas.torch.sddmm's. cuSPARSE's SpMM is the fastest of its algorithms that accept
 row-major arrays; sums are FP32 in both. Entries have no weights, as in graphs, or weights of FP32, which cuSPARSE
-stores in the type of X; it always reads values. `wrong` are answers of ours beyond the tolerance, `inexact` cuSPARSE's:
-its algorithms that split rows add parts in 16 bits.
+stores in the type of X; it always reads values. `wrong` are answers of ours beyond the tolerance, `inexact` cuSPARSE's.
 """
 
 from __future__ import annotations
