@@ -1,5 +1,5 @@
-"""cuSPARSE's SpMV and SpMM in FP32, called through ctypes: CuPy refuses them while a stream is captured, cuSPARSE does
-not."""
+"""cuSPARSE's SpMV, SpMM and SDDMM with FP32 sums, called through ctypes: CuPy refuses them while a stream is captured,
+cuSPARSE does not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 R_32F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 2, 0, 0, 0  # cusparse.h, library_types.h
+TRANSPOSE, R_16F, R_16BF = 1, 2, 14
 ORDER_ROW = 2
 SPMM_ALGORITHMS = {"default": 0, "csr_alg1": 4, "csr_alg2": 6, "csr_alg3": 12}
 
@@ -19,20 +20,21 @@ def _library() -> ctypes.CDLL:
 
 
 class _Product(ABC):
-    """A CSR of 32-bit indices and FP32 values in cuSPARSE."""
+    """A CSR of 32-bit indices and FP32 values in cuSPARSE. kind: values of 16 bits, R_16F, or R_16BF, whose bits are in
+    a UINT16 array."""
 
-    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
+    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: int = R_32F) -> None:
         import cupy as cp
 
-        self.lib, self.cp = _library(), cp
+        self.lib, self.cp, self.kind = _library(), cp, kind
         self.ptr, self.col = ptr.astype(cp.int32), col.astype(cp.int32)
-        self.data = values.astype(cp.float32)
+        self.data = values.astype(cp.float32) if kind == R_32F else cp.ascontiguousarray(values)
         self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
         self.handle, self.matrix = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("cusparseCreate", ctypes.byref(self.handle))
         i64, at = ctypes.c_int64, self._at
         shape, arrays = (i64(nrows), i64(ncols), i64(len(col))), (at(self.ptr), at(self.col), at(self.data))
-        types = INDEX_32I, INDEX_32I, BASE_ZERO, R_32F
+        types = INDEX_32I, INDEX_32I, BASE_ZERO, kind
         self._call("cusparseCreateCsr", ctypes.byref(self.matrix), *shape, *arrays, *types)
 
     @staticmethod
@@ -84,18 +86,27 @@ class Spmv(_Product):
         return self.y
 
 
-class Spmm(_Product):
+class _WithDense(_Product):
+    """A product with row-major dense matrices."""
+
+    def _dense(self, array: Any) -> ctypes.c_void_p:
+        made = ctypes.c_void_p()
+        shape = (ctypes.c_int64(k) for k in (*array.shape, array.shape[1]))
+        self._call("cusparseCreateDnMat", ctypes.byref(made), *shape, self._at(array), self.kind, ORDER_ROW)
+        return made
+
+
+class Spmm(_WithDense):
     """Y = A X for row-major X and Y, set up in advance: `run` only launches. algorithm: of SPMM_ALGORITHMS."""
 
-    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, x: Any, algorithm: str = "csr_alg2") -> None:
+    def __init__(
+        self, ptr: Any, col: Any, values: Any, nrows: int, x: Any, algorithm: str = "csr_alg2", kind: int = R_32F
+    ) -> None:
         ncols, width = x.shape
-        super().__init__(ptr, col, values, nrows, ncols)
-        self.x, self.y = x, self.cp.zeros((nrows, width), self.cp.float32)
-        self.mx, self.my = ctypes.c_void_p(), ctypes.c_void_p()
+        super().__init__(ptr, col, values, nrows, ncols, kind)
+        self.x, self.y = x, self.cp.zeros((nrows, width), x.dtype)
         self.algorithm = SPMM_ALGORITHMS[algorithm]
-        for matrix, array in ((self.mx, self.x), (self.my, self.y)):
-            shape = (ctypes.c_int64(k) for k in (*array.shape, width))
-            self._call("cusparseCreateDnMat", ctypes.byref(matrix), *shape, self._at(array), R_32F, ORDER_ROW)
+        self.mx, self.my = self._dense(self.x), self._dense(self.y)
         self._prepare("cusparseSpMM")
 
     def _arguments(self) -> tuple[Any, ...]:
@@ -106,3 +117,24 @@ class Spmm(_Product):
     def run(self) -> Any:
         self._launch("cusparseSpMM")
         return self.y
+
+
+class Sddmm(_WithDense):
+    """The products of rows of X and Y at the entries of a CSR: its values, overwritten."""
+
+    def __init__(self, ptr: Any, col: Any, x: Any, y: Any, kind: int = R_32F) -> None:
+        import cupy as cp
+
+        super().__init__(ptr, col, cp.zeros(len(col), x.dtype), len(x), len(y), kind)
+        self.x, self.y = x, y
+        self.mx, self.my = self._dense(x), self._dense(y)
+        self._prepare("cusparseSDDMM")
+
+    def _arguments(self) -> tuple[Any, ...]:
+        one, zero = ctypes.byref(self.one), ctypes.byref(self.zero)
+        operands = one, self.mx, self.my, zero, self.matrix
+        return self.handle, NON_TRANSPOSE, TRANSPOSE, *operands, R_32F, ALG_DEFAULT
+
+    def run(self) -> Any:
+        self._launch("cusparseSDDMM")
+        return self.data

@@ -7,11 +7,12 @@ stream that is current in PyTorch. `import bitblas` does not load PyTorch; this 
 
 from __future__ import annotations
 
+import functools
 import operator
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -25,16 +26,18 @@ from .core.convert import check_range, index_array
 from .device import Device
 from .exceptions import DeviceError, DimensionMismatch, InvalidValue
 from .operations import neighbor_sampling
-from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
+from .operations.dense_spmm import BEST, BF16, FP16, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
 from .store import MatrixStore
 from .typing import Array
 
 if TYPE_CHECKING:
     from .core.typing import OperatorArg
 
-__all__ = ["NeighborLoader", "from_pyg", "spmm"]
+__all__ = ["NeighborLoader", "from_pyg", "sddmm", "spmm"]
 
 REDUCTIONS = ("sum", "mean", "max", "min")
+HALF = {torch.float16: FP16, torch.bfloat16: BF16}
+FLOATS = (torch.float32, torch.float64, *HALF)
 
 
 def _check_tensor(name: str, x: Any, ndim: int) -> None:
@@ -240,6 +243,24 @@ def from_pyg(
 # ---- Products with dense features.
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _uncompiled(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which torch.compile calls as it is, between compiled parts: a Matrix is no tensor."""
+    disabled = torch._disable_dynamo(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        # outside of compiled code, nothing of the compiler is imported: that takes seconds
+        called = disabled if torch.compiler.is_dynamo_compiling() else function
+        return called(*args, **kwargs)
+
+    return call
+
+
+@_uncompiled
 def spmm(
     A: Matrix | TransposedMatrix, X: torch.Tensor, op: str = "sum", *, values: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -251,13 +272,14 @@ def spmm(
     A
         Matrix or A.T, m x n; a pattern (BOOL) counts as ones.
     X
-        Tensor, n or n x k, float32 or float64, contiguous, on the device of A.
+        Tensor, n or n x k, float32, float64, float16 or bfloat16, contiguous, on the device of A.
     op : optional
         "sum"; "mean", the sum divided by the number of entries; "max" or "min", whose gradient goes to
         the first of equal products. A row without entries gives 0.
     values : optional
         Tensor with a number for each entry, which replaces the values of A and may have a gradient too
-        (learned edge weights); of the dtype of X, in the order of `A.to_coo()`, also for A.T.
+        (learned edge weights); of the dtype of X, or float32 if that has 16 bits; in the order of
+        `A.to_coo()`, also for A.T.
 
     Returns
     -------
@@ -275,32 +297,88 @@ def spmm(
 
     Notes
     -----
-    A sum is taken in the order of its row's entries: the same input gives the same bits. The first
+    Sums are taken in a fixed order: the same input gives the same bits on a device. Sums of 16-bit
+    numbers are float32, and rounded once; a CPU computes with a copy of X in float32. The first
     gradient builds and caches the transpose of A.
     """
     _check_matrix(A)
     if op not in REDUCTIONS:
         raise ValueError(f"op: expected one of {', '.join(REDUCTIONS)}, got {op!r}")
-    _check_tensor("X", X, X.ndim if getattr(X, "ndim", 0) == 1 else 2)
+    _check_dense("X", X, A.device, X.ndim if getattr(X, "ndim", 0) == 1 else 2)
     if X.shape[0] != A.ncols:
         raise DimensionMismatch(f"X: expected {A.ncols} rows, one for each column of A, got {X.shape[0]}")
-    if X.dtype not in (torch.float32, torch.float64):
-        raise InvalidValue(f"X: expected float32 or float64, got {X.dtype}. Hint: X.float()")
-    _check_contiguous("X", X)
     if A.dtype._is_udt or A.dtype.kind == "c":
         raise InvalidValue(f"A: expected real numbers, got {A.dtype}")
-    _array(A.device, "X", X)  # refuses another device
     if values is not None:
         _check_tensor("values", values, 1)
         if len(values) != A.nvals:
             raise DimensionMismatch(f"values: expected one for each of {A.nvals} entries of A, got {len(values)}")
-        if values.dtype != X.dtype:
+        if values.dtype != X.dtype and not (X.dtype in HALF and values.dtype is torch.float32):
             raise InvalidValue(f"values: expected {X.dtype}, the type of X, got {values.dtype}")
         _check_contiguous("values", values)
-        _array(A.device, "values", values)
+        _check_device("values", values, A.device)
     if X.ndim == 1:
         return _Product.apply(X[:, None], values, A, op)[:, 0]
     return _Product.apply(X, values, A, op)
+
+
+@_uncompiled
+def sddmm(A: Matrix | TransposedMatrix, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+    """The product of dense X and Y' only at the entries of a matrix, with a gradient for both: for entry (i, j) the
+    dot product of X[i, :] and Y[j, :].
+
+    Parameters
+    ----------
+    A
+        Matrix or A.T, m x n, whose values are not read.
+    X, Y
+        Tensors, m x k and n x k, of one dtype: float32, float64, float16 or bfloat16; contiguous, on the
+        device of A.
+
+    Returns
+    -------
+    a tensor of A.nvals numbers of that dtype, in the order of `A.to_coo()`, also for A.T
+
+    Raises
+    ------
+    TypeError
+    DimensionMismatch
+    InvalidValue
+        Dtype, not contiguous.
+    DeviceError
+
+    Notes
+    -----
+    These are the `values` that `spmm` takes, so attention along edges is
+    `spmm(A, V, values=weights(sddmm(A, Q, K)))`. Sums of 16-bit numbers are float32, and rounded once. The
+    same input gives the same bits on a device. `torch.sparse.sampled_addmm(A, X, Y.t())` is the same in a
+    sparse tensor.
+    """
+    _check_matrix(A)
+    for name, x, rows, of in (("X", X, A.nrows, "row"), ("Y", Y, A.ncols, "column")):
+        _check_dense(name, x, A.device, 2)
+        if x.shape[0] != rows:
+            raise DimensionMismatch(f"{name}: expected {rows} rows, one for each {of} of A, got {x.shape[0]}")
+    if Y.dtype != X.dtype:
+        raise InvalidValue(f"Y: expected {X.dtype}, the type of X, got {Y.dtype}")
+    if Y.shape[1] != X.shape[1]:
+        raise DimensionMismatch(f"Y: expected {X.shape[1]} columns, those of X, got {Y.shape[1]}")
+    return _Sampled.apply(X, Y, A)
+
+
+def _check_dense(name: str, x: torch.Tensor, device: Device, ndim: int) -> None:
+    _check_tensor(name, x, ndim)
+    if x.dtype not in FLOATS:
+        raise InvalidValue(
+            f"{name}: expected float32, float64, float16 or bfloat16, got {x.dtype}. Hint: {name}.float()"
+        )
+    _check_contiguous(name, x)
+    _check_device(name, x, device)
+
+
+def _check_device(name: str, x: torch.Tensor, device: Device) -> None:
+    """DeviceError if a tensor is elsewhere."""
+    _array(device, name, x.view(torch.int16) if x.dtype in HALF else x)
 
 
 def _check_contiguous(name: str, x: torch.Tensor) -> None:
@@ -329,7 +407,7 @@ def _store(A: Matrix | TransposedMatrix, values: torch.Tensor | None) -> MatrixS
     store = A._matrix._at(None)
     if values is None:
         return store
-    structure, given = store.structure, _array(store.device, "values", values)
+    structure, given = store.structure, _array(store.device, "values", _computed(values))
     order = structure.order(structure.rows().key)
     if order is not None:
         given, ordered = store.device.xp.empty_like(given), given
@@ -337,19 +415,48 @@ def _store(A: Matrix | TransposedMatrix, values: torch.Tensor | None) -> MatrixS
     return MatrixStore(structure, lookup_dtype(given.dtype), given)
 
 
+def _computed(x: torch.Tensor) -> torch.Tensor:
+    """A tensor in the type of its sums."""
+    return x.float() if x.dtype in HALF else x
+
+
+def _lines(device: Device, x: torch.Tensor, winners: torch.Tensor | None = None) -> Lines:
+    """The rows of a tensor, in its memory; of 16-bit numbers the bits."""
+    won = None if winners is None else _array(device, "X", winners)
+    if x.dtype not in HALF:
+        return Lines(_array(device, "X", x), won)
+    return Lines(_array(device, "X", x.detach().view(torch.int16)).view(np.uint16), won, HALF[x.dtype])
+
+
 def _multiply(
     of: DenseProduct, X: torch.Tensor, won: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The product as a tensor, and the winners of a BEST."""
     device, (n, _), width = of.A.device, of.shape, X.shape[1]
+    if X.dtype in HALF and not device.is_simt:
+        Y, winners = _multiply(of, _computed(X), won)
+        return Y.to(X.dtype), winners
     device.foresee(f"a dense array of {n} x {width}", n * width * X.element_size())
     Y = torch.empty((n, width), dtype=X.dtype, device=X.device)
-    winners = torch.empty_like(Y, dtype=_dtype(winner_type(of))) if of.mode == BEST else None
-    array = lambda x: _array(device, "X", x)
-    lines = lambda x, of: Lines(array(x), None if of is None else array(of))
+    winners = None
+    if of.mode == BEST:
+        winners = torch.empty_like(Y, dtype=_dtype(winner_type(of)))
     with _on_stream(device, X), device.guard:
-        operations.dense_spmm.multiply(of, lines(X, won), lines(Y, winners))
+        operations.dense_spmm.multiply(of, _lines(device, X, won), _lines(device, Y, winners))
     return Y, winners
+
+
+def _entry_products(
+    of: DenseProduct, G: torch.Tensor, X: torch.Tensor, won: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The product of a row of G and a row of X for each entry (sddmm.py), in the order of `A.to_coo()`, of the type of
+    G, which is that of X or of its sums."""
+    device = of.A.device
+    if X.dtype in HALF and not device.is_simt:
+        return _entry_products(of, _computed(G), _computed(X), won).to(G.dtype)
+    with _on_stream(device, G), device.guard:
+        found = operations.sddmm.entry_products(of, _lines(device, G, won), _lines(device, X))
+        return _tensor(found.view(np.int16)).view(G.dtype) if G.dtype in HALF else _tensor(found)
 
 
 def _dtype(kind: np.dtype) -> torch.dtype:
@@ -367,14 +474,13 @@ class _Product(torch.autograd.Function):
         largest, best = op == "max", op in ("max", "min")
         with _on_stream(A.device, X):
             store = _store(A, values)
-        of = DenseProduct(store, A._transposed, BEST if best else SUM, largest)
+        of = DenseProduct(store, A._transposed, BEST if best else SUM, largest, op == "mean")
         Y, winners = _multiply(of, X)
         lengths = None
         if op == "mean":
             with _on_stream(of.A.device, X):
-                lengths = _tensor(row_lengths(of)).clamp_(min=1).to(X.dtype)[:, None]
-            Y.div_(lengths)
-        ctx.of = of._replace(transposed=not of.transposed, mode=PICK if best else SUM)
+                lengths = _tensor(row_lengths(of)).clamp_(min=1).to(_computed(X[:0]).dtype)[:, None]
+        ctx.of = of._replace(transposed=not of.transposed, mode=PICK if best else SUM, mean=False)
         # a view of the values is part of the store: what PyTorch saves tells if they were changed since
         ctx.save_for_backward(winners, lengths, values, X if ctx.needs_input_grad[1] else None)
         return Y
@@ -382,19 +488,38 @@ class _Product(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None, None, None]:
-        winners, lengths, _, X = ctx.saved_tensors
-        G = G.contiguous() if lengths is None else (G / lengths).contiguous()
+        winners, lengths, values, X = ctx.saved_tensors
+        dtype, G = G.dtype, G.contiguous() if lengths is None else (G / lengths).contiguous()
         of, for_x, for_values = ctx.of, None, None
         if ctx.needs_input_grad[0]:
-            for_x = _multiply(of, G, winners)[0]
+            for_x = _multiply(of, G, winners)[0].to(dtype)
         if X is not None:
-            array = lambda x: _array(of.A.device, "X", x)
-            won = None if winners is None else array(winners)
-            with _on_stream(of.A.device, G), of.A.device.guard:
-                product = of._replace(transposed=not of.transposed)
-                found = operations.dense_spmm.entry_products(product, Lines(array(G), won), array(X))
-                for_values = _tensor(found)
+            product = of._replace(transposed=not of.transposed)
+            for_values = _entry_products(product, G, X, winners).to(values.dtype)
         return for_x, for_values, None, None
+
+
+class _Sampled(torch.autograd.Function):
+    """X, Y -> X Y' at the entries of A. With G as the values of A, the gradients are A Y and A' X."""
+
+    @staticmethod
+    def forward(ctx: Any, X: torch.Tensor, Y: torch.Tensor, A: Matrix | TransposedMatrix) -> torch.Tensor:
+        with _on_stream(A.device, X):
+            of = DenseProduct(_store(A, None), A._transposed)
+        ctx.A = A
+        ctx.save_for_backward(X, Y)
+        return _entry_products(of, X, Y)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None, None]:
+        A, (X, Y) = ctx.A, ctx.saved_tensors
+        with _on_stream(A.device, G):
+            of = DenseProduct(_store(A, G.contiguous()), A._transposed)
+        needs = ctx.needs_input_grad
+        for_x = _multiply(of, Y)[0] if needs[0] else None
+        for_y = _multiply(of._replace(transposed=not of.transposed), X)[0] if needs[1] else None
+        return for_x, for_y, None
 
 
 # ---- Batches of neighbours.

@@ -785,8 +785,26 @@ TABLE: dict[str, Threshold] = {
         "If no row is longer, rounds of many searches follow lists of words; and a lane of a product with many columns "
         "takes two pieces of a row: fewer lanes read the "
         "columns of entries. If rows differ more, the lanes of a warp would wait for the longest of more rows. 64 "
-        "columns, FP32, H200, one piece and two: delaunay_n20 247 and 224 us (with weights 352 and 238), stencil27_100 "
-        "536 and 453, rmat20 1480 and 1916.",
+        "columns, FP32 with weights, H200, one piece and two, us: stencil27_100 470 and 436, rmat20 1222 and 1566.",
+    ),
+    "multivector.lanes": Threshold(
+        32,
+        "lanes",
+        "So many share a row in a product with a dense array, even if it has fewer columns: they share its entries.",
+        "H200, FP32 with weights, cuSPARSE's time over ours with 1, 2, 4, 8 lanes for each of the columns: rmat20, 16 "
+        "columns 2.17, 2.49, 2.75, 2.74; 32 columns 3.14, 3.55, 3.74; 64 columns 1.65, 1.79",
+    ),
+    "multivector.lanes_even": Threshold(
+        4,
+        "lanes",
+        "The same if rows are even (multivector.even_rows): then more lanes load fewer entries at once.",
+        "H200, stencil27_100, as above, with 4, 8, 16 lanes: 2 columns 2.99, 2.56, 1.45; 16 columns 2.96, 2.58, 1.78",
+    ),
+    "multivector.shares": Threshold(
+        8,
+        "lanes",
+        "At most so many share the entries of a row, each with two at least on average.",
+        "H200, rmat20, as above: 2 columns, 4, 8, 16, 32 lanes 1.33, 1.45, 1.34, 1.09",
     ),
     "multivector.run_lines": Threshold(
         1 << 8, "lines", "A thread sums this many lines one after the other in a column reduction of a multivector."

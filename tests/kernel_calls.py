@@ -22,7 +22,7 @@ from bitblas.device import jit
 from bitblas.formats import FORMATS, coded, format_of
 from bitblas.kernels.variant import Variant
 from bitblas.loop.gpu.products import compact_variant
-from bitblas.operations import dense_spmm, ewise_vector, neighbor_sampling
+from bitblas.operations import dense_spmm, ewise_vector, neighbor_sampling, sddmm
 from semirings.dtypes import INT32
 
 Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and the arguments of its calls
@@ -462,17 +462,32 @@ def full_lines(name: str, dtype: str) -> None:
             A.mxm(X, gb.semiring[name][dtype]).new()
 
 
-def dense_lines(mode: int, dtype: str) -> None:
-    """Products with a dense array, whose rows are cut; of 9 columns, and of 16 that are loaded together."""
-    A = a_matrix("FP64")
-    of = dense_spmm.DenseProduct(A._matrix._stored, False, mode)
+def dense_lines(mode: int, dtype: str, half: int = 0) -> None:
+    """Products with a dense array, whose rows are cut; of 9 columns, and of 16 that are loaded together. half: of 16
+    bits."""
+    A = a_matrix("FP32" if half else "FP64")
+    of = dense_spmm.DenseProduct(A._matrix._stored, False, mode, mean=mode == dense_spmm.SUM and half > 0)
     for width in (9, 16):
         x = A.device.asarray(np.ones((SIZE, width), gb.dtypes.lookup_dtype(dtype).np_type))
         winners = A.device.xp.zeros((SIZE, width), np.int32) if mode else None
+        lines = dense_spmm.Lines(x, winners, half)
         for limit in (5, 1 << 30):
             with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
-                dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
-        dense_spmm.entry_products(of, dense_spmm.Lines(x, winners), x)
+                dense_spmm.multiply(of, lines, lines._replace(values=x.copy()))
+        sddmm.entry_products(of, lines, dense_spmm.Lines(x, None, half))
+
+
+def half_lines(mode: int, half: int) -> None:
+    """The same with numbers of 16 bits, which a CPU does not read."""
+    if gb.device.get(gb.config.device).is_simt:
+        dense_lines(mode, "UINT16", half)
+
+
+def sampled(name: str, dtype: str) -> None:
+    """Products of two full matrices at the entries of a mask."""
+    for width in (9, 16):
+        X = gb.Matrix.from_dense(np.ones((SIZE, width), gb.dtypes.lookup_dtype(dtype).np_type))
+        X.mxm(X.T, gb.semiring[name][dtype]).new(mask=a_matrix("BOOL").S)
 
 
 def neighbors(dtype: str, replace: bool) -> None:
@@ -704,6 +719,8 @@ CALLS: tuple[Group, ...] = (
     (full_lines, several("plus_times FP32, min_plus INT64, any_second FP64")),
     (neighbors, pairs(("INT64", "FP64"), BOTH)),
     (dense_lines, pairs(range(3), ("FP32", "FP64"))),
+    (half_lines, pairs(range(3), (dense_spmm.FP16, dense_spmm.BF16))),
+    (sampled, [("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "INT64")]),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
     *((call, [()]) for call in (chunks, validated, encoded)),

@@ -10,7 +10,7 @@ from bitblas import tuning
 from bitblas.operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, _split_of, multiply
 
 N, M = 37, 50
-WIDTHS = [1, 3, 8, 12, 16, 24, 64, 66, 132]
+WIDTHS = [1, 3, 8, 12, 16, 24, 64, 66, 132]  # 1 and 3: lanes share entries
 
 
 def matrix(dtype):
@@ -62,26 +62,26 @@ def test_sums_and_best_products(device, dtype, width):
             assert np.array_equal(run(A, PICK, G, winner, transposed=True)[0], expected)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint16"])
 @pytest.mark.parametrize("even", [False, True])
-def test_loads_are_aligned(dtype, even):
-    """A lane loads as many positions at once as the addresses of all arrays, and the width, allow."""
-    size, room = np.dtype(dtype).itemsize, np.zeros(4096, dtype)
+@pytest.mark.parametrize("length", [0, 3, 40])
+def test_loads_are_aligned(dtype, even, length):
+    """A lane loads as many positions at once as the addresses of all arrays, and the width, allow; a few columns get
+    more lanes, which share entries."""
+    size, room = np.dtype(dtype).itemsize, np.zeros(8192, dtype)
     first = -room.ctypes.data % 16 // size  # the first element at a multiple of 16 bytes
-    for width in WIDTHS:
+    for width in (*WIDTHS, 2, 4, 512):
         aligned, shifted = (Lines(room[k : k + 8 * width].reshape(8, width)) for k in (first, first + 1))
-        split = _split_of(aligned, aligned, even=even)
-        assert split.together == (
-            16 // size
-            if width % (16 // size) == 0 and width >= 64 // size
-            else 2
-            if width % 2 == 0 and width >= 8
-            else 1
+        split = _split_of(aligned, aligned, even=even, length=length)
+        most, least = 16 // (size if even else max(size, 4)), 1 if length else 4
+        assert split.together == max(
+            k for k in (1, 2, 4, 8) if k == 1 or (k <= most and width % k == 0 and width // k >= least)
         )
-        assert width % split.together == 0
-        assert split.pieces == 1 or width % (split.lanes * split.pieces * split.together) == 0
+        assert split.pieces == 1 or width % (split.side * split.pieces * split.together) == 0
+        assert split.side * split.shares <= 32 and split.side * split.together * split.pieces < 2 * max(width, 4)
+        assert split.shares <= max(1, length / 2) and (split.shares == 1 or split.pieces == 1)
         for pair in ((aligned, shifted), (shifted, aligned)):
-            assert _split_of(*pair, even=even).together == 1
+            assert _split_of(*pair, even=even, length=length).together == 1
 
 
 FULL = [

@@ -205,6 +205,94 @@ def test_gradcheck_of_edge_weights(device, op):
     assert torch.autograd.gradcheck(call, (X, w), check_batched_grad=False)
 
 
+# ---- numbers of 16 bits, with sums in FP32
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("op", "width", "transposed"), [("sum", 66, True), ("mean", 64, False), ("max", 16, True)])
+def test_numbers_of_16_bits(device, dtype, op, width, transposed, tune):
+    """Sums of integers are exact in FP32, so that results differ by no rounding but the last."""
+    tune({"multivector.long_row": 20, "multivector.segment": 8})
+    D, A = tensors(device, dtype=torch.float32)
+    D, A = (D.T, A.T) if transposed else (D, A)
+    draw = lambda *shape: torch.randint(-9, 10, shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    X, G = (draw(rows, width).to(D.device) for rows in (A.ncols, A.nrows))
+    i, j = (torch.as_tensor(A.device.to_host(part).astype(np.int64)) for part in A._matrix.to_coo()[:2])
+    w = draw(len(i)).to(D.device).requires_grad_()
+    X.requires_grad_()
+    W = torch.zeros_like(D.T if transposed else D).index_put((i, j), w.float())
+    entry = torch.zeros_like(W).index_put((i, j), torch.ones_like(w.float()))
+    expected = weighted_reference(*(x.T if transposed else x for x in (W, entry)), X.float(), op)
+    Y = gb.torch.spmm(A, X, op, values=w)
+    assert Y.dtype is dtype and torch.equal(Y, expected.to(dtype))
+    found = torch.autograd.grad(Y, (w, X), G)
+    for ours, theirs in zip(found, torch.autograd.grad(expected, (w, X), G.float()), strict=True):
+        assert ours.dtype is dtype
+        atol = 1e-3 if op == "mean" else 0.0  # FP32 sums of fractions, in another order
+        torch.testing.assert_close(ours, theirs.to(dtype), rtol=torch.finfo(dtype).eps if atol else 0, atol=atol)
+    floats = gb.torch.spmm(A, X, op, values=w.detach().float().requires_grad_())
+    assert torch.equal(floats, Y)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_every_number_of_16_bits(device, dtype):
+    """The product with a multiple of the identity: each number is converted and rounded as PyTorch does it."""
+    n, k = 1024, 64
+    X = torch.arange(n * k, dtype=torch.int32).to(torch.int16).view(dtype).reshape(n, k)
+    for factor in (1.0, 1 / 3):
+        A = gb.Matrix.from_coo(np.arange(n), np.arange(n), np.float32(factor), nrows=n, ncols=n, device=device)
+        found, expected = gb.torch.spmm(A, X.to(place(device))).cpu(), (X.float() * np.float32(factor)).to(dtype)
+        assert torch.equal(found.isnan(), expected.isnan())
+        assert torch.equal(found.nan_to_num(0, 1, -1), expected.nan_to_num(0, 1, -1))
+
+
+# ---- dense products at the entries of a matrix
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("width", "transposed"), [(5, False), (64, True)])
+def test_sddmm_and_its_gradient(device, dtype, width, transposed):
+    D, A = tensors(device)
+    D, A = (D.T, A.T) if transposed else (D, A)
+    draw = lambda *shape: torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    X, Y = (draw(rows, width).to(D.device).requires_grad_() for rows in A.shape)
+    i, j = (torch.as_tensor(A.device.to_host(part).astype(np.int64)) for part in A._matrix.to_coo()[:2])
+    i, j = (j, i) if transposed else (i, j)
+    found, expected = gb.torch.sddmm(A, X, Y), (X.double() @ Y.double().T)[i, j]
+    assert found.dtype is dtype and torch.equal(found, expected.to(dtype))
+    G = draw(len(i)).to(D.device)
+    ours = torch.autograd.grad(found, (X, Y), G)
+    for one, other in zip(ours, torch.autograd.grad(expected, (X, Y), G.double()), strict=True):
+        assert one.dtype is dtype and torch.equal(one, other.to(dtype))
+
+
+def test_sddmm_is_sampled_addmm(on_the_cpu):
+    D, A = tensors("cpu", dtype=torch.float32)
+    X, Y = (torch.randn((rows, 12), generator=torch.Generator().manual_seed(2)) for rows in A.shape)
+    expected = torch.sparse.sampled_addmm(D.to_sparse_csr(), X, Y.t().contiguous(), beta=0)
+    torch.testing.assert_close(gb.torch.sddmm(A, X, Y), expected.values())
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "error", "match"),
+    [
+        (
+            torch.ones(50, 2),
+            torch.ones(50, 2),
+            DimensionMismatch,
+            r"X: expected 60 rows, one for each row of A, got 50",
+        ),
+        (torch.ones(60, 2), torch.ones(50, 3), DimensionMismatch, r"Y: expected 2 columns, those of X, got 3"),
+        (torch.ones(60, 2), torch.ones(50, 2).half(), InvalidValue, r"Y: expected torch.float32, the type of X"),
+        (torch.ones(60, 2).int(), torch.ones(50, 2), InvalidValue, r"X: expected float32, .* got torch.int32"),
+        (torch.ones(60), torch.ones(50, 2), DimensionMismatch, r"X: expected 2 dimensions, got 1"),
+    ],
+)
+def test_rows_that_do_not_fit(on_the_cpu, X, Y, error, match):
+    with pytest.raises(error, match=match):
+        gb.torch.sddmm(tensors("cpu")[1], X, Y)
+
+
 def test_edge_weights_of_vectors_and_of_empty_matrices(device):
     A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, device=device)
     w = torch.tensor([2.0, 3.0, 5.0], device=place(device), requires_grad=True)
@@ -288,8 +376,12 @@ def test_vectors_empty_shapes_and_the_same_bits(device):
         (np.ones((50, 2)), "sum", TypeError, r"X: expected a torch.Tensor, got numpy.ndarray"),
         (torch.ones(49, 2), "sum", DimensionMismatch, r"X: expected 50 rows, one for each column of A, got 49"),
         (torch.ones(2, 50).T, "sum", InvalidValue, r"X: expected a contiguous tensor, .* Hint: X.contiguous\(\)"),
-        (torch.ones(50, 2).half(), "sum", InvalidValue, r"X: expected float32 or float64, got torch.float16"),
-        (torch.ones(50, 2, dtype=torch.int64), "sum", InvalidValue, r"X: expected float32 or float64"),
+        (
+            torch.ones(50, 2, dtype=torch.int64),
+            "sum",
+            InvalidValue,
+            r"X: expected float32, float64, float16 or bfloat16",
+        ),
         (torch.ones(50, 2, 2), "sum", DimensionMismatch, r"X: expected 2 dimensions, got 3"),
         (torch.ones(50, 2), "add", ValueError, r"op: expected one of sum, mean, max, min, got 'add'"),
     ],
@@ -391,8 +483,7 @@ def test_habits_of_pytorch_name_the_call_that_works(on_the_cpu):
 @pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
 def test_a_compiled_model_calls_the_product_as_it_is(on_the_cpu):
     A, X = gb.torch.from_pyg(torch.tensor([[0, 1, 2], [1, 2, 0]])), torch.randn(3, 2, requires_grad=True)
-    spmm = torch.compiler.disable(gb.torch.spmm)
-    model = lambda x: torch.relu(spmm(A, x * 2, "mean")) + 1
+    model = lambda x: torch.relu(gb.torch.spmm(A, x * 2, "mean", values=gb.torch.sddmm(A, x, x).relu())) + 1
     torch.compile(model, backend="eager")(X).sum().backward()
     found, X.grad = X.grad, None
     model(X).sum().backward()

@@ -6,7 +6,7 @@ ROWS, PARTS, JOIN = 0, 1, 2
 
 
 @njit(**KERNEL)
-def dense_spmm(lo, hi, longest, rows: RowsView, all: ColumnsView, a: MatrixValues, width, x, won, y, winner):
+def dense_spmm(lo, hi, longest, rows: RowsView, all: ColumnsView, a: MatrixValues, width, x, won, entries, y, winner):
     for number in range(lo, hi):
         row = np.int64(at(rows.row_of, number)) if rows.row_stride else np.int64(number)
         to = (number if PART == PARTS else row) * width
@@ -28,3 +28,7 @@ def dense_spmm(lo, hi, longest, rows: RowsView, all: ColumnsView, a: MatrixValue
                 elif at(winner, to + c) < 0 or (v > old if MAX else v < old) or (v != v and old == old):
                     put(y, to + c, v)
                     put(winner, to + c, at(won, from_ + c) if PART == JOIN else WINNER_T(k))
+        count = np.int64(at(rows.end, number)) - np.int64(at(rows.begin, number))
+        if MEAN and count:
+            for c in range(width):
+                put(y, to + c, at(y, to + c) / Z_T(count))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         permute,
         plain_spmv,
         row_sample,
+        sddmm,
         sorted_keys,
         spgemm,
         spmv,

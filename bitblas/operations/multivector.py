@@ -70,7 +70,7 @@ from .operands import (
     unit_bounds,
     word_bounds,
 )
-from .variants import PARTS, WHOLE, Algebra, join_lines_variant, lines_variant, reduce_lines_variant
+from .variants import PARTS, WHOLE, Algebra, FullLines, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
 #
@@ -568,8 +568,8 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
     else:
         types = rows.format.view.types(rows, False)
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
-    kernel, pieces = ("pull_full", of.together[0]) if plan.full else (plan.direction, 1)
-    return lines_variant(kernel, algebra, of.lines.stride, plan.lanes, mode, few, walk, pieces)
+    full = FullLines(of.together[0], not a_val.stride) if plan.full else None
+    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few, walk, full)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:

@@ -31,10 +31,22 @@ from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
-from ..plan.product import COUNT, DOT, TILES, VALUES, WORDS, Plan, kind_of, plan_mxm, plan_sorted, row_tables
+from ..plan.product import (
+    COUNT,
+    DOT,
+    TILES,
+    VALUES,
+    WORDS,
+    Plan,
+    kind_of,
+    plan_mxm,
+    plan_sddmm,
+    plan_sorted,
+    row_tables,
+)
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
-from . import contraction, ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
+from . import contraction, ewise_vector, hypersparse, multivector, sddmm, sorted_keys, udf, value_arrays
 from .convert import filter_entries, of_room, of_rows
 from .lazy_map_product import LazyMapProduct, delays, is_single
 from .operands import MatrixMask as MatrixMask
@@ -581,6 +593,8 @@ def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan
         return Plan("mxm", semiring.op.name, A.key, False, "contraction", A.kind, 1, why), ()
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.explain(by_lines)
+    if (sampled := plan_sddmm(A, B, semiring, of.mask, (transpose_a, transpose_b))) is not None:
+        return sddmm.explain(sampled, of) if source else (sampled, ())
     if is_hypersparse(of):
         plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source, now=True)
         return plan._replace(semiring=semiring.op.name), variants
@@ -618,6 +632,9 @@ def mxm(
         return _contracted(of)
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
+    if (sampled := plan_sddmm(A, B, semiring, mask, (transpose_a, transpose_b))) is not None:
+        with nullcontext() if tracing.active is None else tracing.active.of(sampled):
+            return sddmm.mxm(of)
     if is_hypersparse(of):
         (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)
         return hypersparse.widened(

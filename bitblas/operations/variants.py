@@ -437,6 +437,15 @@ def join_variant(types: Types, packed: Constants, of: Joining, side: int, inters
     return of.variant("formats/csr/join", types, flags)
 
 
+@functools.cache
+def sddmm_variant(semiring: Typed[Semiring], a: DataType, b: DataType, types: Types, flags: Constants) -> Variant:
+    """The kernel of dot products of dense rows; a, b: the types in which they are multiplied."""
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    mul = product_of_entries(op, t, a, b)._replace(result=z)
+    return Variant("kernels/sddmm", types, flags, values, (*functions, mul), repr(semiring))
+
+
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
@@ -468,6 +477,21 @@ class LinesKernel(NamedTuple):
         return "LINE", LINE[min(64, self.stride)]
 
 
+class FullLines(NamedTuple):
+    """A product by lines of a multivector that has all entries. pieces: of a word, for each lane. iso: all values of
+    the matrix are equal."""
+
+    pieces: int
+    iso: bool
+
+
+def _is_lean(of: Algebra) -> bool:
+    """Whether sums of 16 bytes take at most 40 registers, so that a multiprocessor has six blocks, not four."""
+    op, _, monoid, z = algebra_of(of.semiring)
+    small = all(t.nbytes <= 4 for t in (of.a, of.u, z, *(t for name, t in of.types if name == "COL")))
+    return small and not format_of(of.key).packed and {op.expr, monoid.binaryop.expr} <= {*LANE_EXPRESSIONS}
+
+
 @functools.cache
 def lines_variant(
     direction: str,
@@ -477,11 +501,11 @@ def lines_variant(
     mode: int,
     few: bool = False,
     walk: Constants = (),
-    pieces: int = 1,
+    full: FullLines | None = None,
 ) -> Variant:
-    """The kernel of a product by lines. direction: "pull_full" if the multivector has all entries. flip: the
-    multivector is the left operand. few: there are few lines. walk: constants of a format that walks its rows, and
-    NODES; (): plain or packed rows. pieces: of a word, for each lane ("pull_full")."""
+    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines. walk:
+    constants of a format that walks its rows, and NODES; (): plain or packed rows. full: of a multivector that has all
+    entries."""
     op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
     a, x = (BOOL, BOOL) if of.semiring is None else (of.a, of.u)
@@ -494,10 +518,12 @@ def lines_variant(
         kernel = format.kernel(f"{direction}_lines")
         flags = made.constants(terminal) + constants(MODE=mode, VALUES_PACKED=0) + walk
     else:
-        kernel = f"formats/bitmap/{direction}"
-        looked = None if direction == "pull_full" else LOOKED_FEW if few else LOOKED
+        kernel = f"formats/bitmap/{direction if full is None else 'pull_full'}"
+        looked = None if full is not None else LOOKED_FEW if few else LOOKED
         flags = made.constants(terminal, mode, looked) + constants(PACKED=format.packed)
-        flags += constants(PIECES=pieces) if direction == "pull_full" else ()
+        if full is not None:
+            blocks = (4, 6) if _is_lean(of) else (3, 4)
+            flags += constants(PIECES=full.pieces, ISO=full.iso, BLOCKS=blocks[full.pieces == 1])
     types, functions = (*of.types, made.line, ("A", a), ("U", x), ("Z", z)), (*functions, mul._replace(result=z))
     return Variant(kernel, types, flags, values, functions, of.label)
 

@@ -22,7 +22,7 @@ from ..formats.bitmap.layout import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
-from ..store import MatrixStore
+from ..store import FlatStore, MatrixStore
 
 if TYPE_CHECKING:
     from ..operations.operands import MatrixMask
@@ -36,8 +36,9 @@ PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "
 SUMS = "sums"
 # Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
-# A product without a mask of two matrices of tiles is computed tile by tile, as tiles.
-DOT, ROWS, LINES, SORTED, TILES = "dot", "rows", "lines", "sorted", "tiles"
+# A product without a mask of two matrices of tiles is computed tile by tile, as tiles. Under a mask, two matrices that
+# have all entries are multiplied as dense arrays (operations/sddmm.py).
+DOT, ROWS, LINES, SORTED, TILES, SDDMM = "dot", "rows", "lines", "sorted", "tiles", "sddmm"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -246,6 +247,43 @@ def plan_mxm(
     reason = "; ".join(filter(None, (reason, converted((A.structure, B.structure, *masks), key))))
     what = "mxm", semiring.op.name, key, False, direction
     return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
+
+
+def plan_sddmm(
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    mask: MatrixMask | None,
+    transposed: tuple[bool, bool],
+) -> Plan | None:
+    """The plan of a product of two matrices with all entries at those of a mask; None if it is none: see
+    operations/sddmm.py. Equal products are counted, and BOOL values are not numbers side by side."""
+    if mask is None or mask.complement or semiring.dtype._is_udt or not (_is_dense(A) and _is_dense(B)):
+        return None
+    shared, z = A.device.is_simt, semiring.return_type
+    if BOOL in (A.dtype, B.dtype) or A.iso or B.iso or mask.structure.hypersparse or (shared and z.kind == "c"):
+        return None
+    if equal_products(semiring, None, None) is not None:
+        return None
+    width = A.nrows if transposed[0] else A.ncols
+    lanes = sddmm_lanes(width, max(A.dtype.nbytes, B.dtype.nbytes)) if shared else 1
+    key = mask.structure.primary.format.rows_key
+    why = f"both operands have all entries: dot products of {width} numbers at the entries of the mask (SDDMM)"
+    made = converted((mask.structure, *(of.structure for of in (A, B) if not isinstance(of, FlatStore))), key)
+    why, what = "; ".join(filter(None, (why, made))), ("mxm", semiring.op.name, key, False, "dot")
+    return Plan(*what, VALUES, lanes, why, kernel=SDDMM)
+
+
+def sddmm_lanes(width: int, size: int) -> int:
+    """Lanes that share a dot product of numbers of `size` bytes: each has some, 16 bytes if they divide it."""
+    together = 16 // size
+    return power_of_two(width if width % together else width // together, 1, 32)
+
+
+def _is_dense(A: MatrixStore) -> bool:
+    """Whether A is known to have an entry at each position, of which there are some. Counts nothing."""
+    count = A.flat.count if isinstance(A, FlatStore) else A.structure.nvals
+    return count == A.nrows * A.ncols > 0
 
 
 def pays_by_tiles(left: Layout, right: Layout, transposed: tuple[bool, bool], kind: int) -> tuple[bool, str]:

@@ -78,31 +78,36 @@ struct Unit {
 
 #include "kernels/positions.cuh"
 
-// Adds the products of up to AHEAD entries from e on; FIRST: e is the first of its row.
-template <bool FIRST>
+// Adds the products of AHEAD entries from e on, or (not FULL) of those before `stop`. All are loaded first; missing ones
+// repeat the first. FIRST: e is the first of its row. ISO: all values of the matrix are equal; a test in the loop would
+// delay the loads that follow.
+template <bool FIRST, bool FULL>
 __device__ __forceinline__ void add_entries(Share<Z_T>& sum, i64 e, i64 stop, const AllColumns& columns,
                                             const Values& a, const U_T* x, i64 line_size, i64 line, i64 place) {
-  i64 k[AHEAD];
+  COL_T k[AHEAD];
   Share<U_T> v[AHEAD];
   A_T value[AHEAD];
 #pragma unroll
-  for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
+  for (int i = 0; i < AHEAD; ++i) {
+    const i64 entry = FULL || e + i < stop ? e + i : e;
+    k[i] = columns[entry];
+    value[i] = ISO ? A_T(a.iso) : a[entry];
+  }
 #pragma unroll
-  for (int i = 0; i < AHEAD; ++i) v[i].read(x + k[i] * line_size);
-#pragma unroll
-  for (int i = 0; i < AHEAD; ++i) value[i] = a.at(e + i < stop ? e + i : e);
+  for (int i = 0; i < AHEAD; ++i)
+    v[i].read(x + (sizeof(COL_T) == 4 ? (i64)((u64)(u32)k[i] * (u32)line_size) : k[i] * line_size));
 #pragma unroll
   for (int i = 0; i < AHEAD; ++i) {
-    if (i && e + i >= stop) break;
+    if (!FULL && i && e + i >= stop) break;
 #pragma unroll
     for (int j = 0; j < MINE; ++j) {
-      const Z_T z = mul(value[i], v[i][j], line, k[i], place + j / VEC * LANES * VEC + j % VEC);
+      const Z_T z = mul(value[i], v[i][j], line, (i64)k[i], place + j / VEC * LANES * VEC + j % VEC);
       sum[j] = FIRST && i == 0 ? z : add(sum[j], z);
     }
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     pull_full(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
               LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
@@ -116,9 +121,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (lane == 0) t.bits[to] = stop > u.e ? (LINE_T)u.places : 0;
   if (stop <= u.e) return;
   Share<Z_T> sum;
-  add_entries<true>(sum, u.e, stop, columns, a, x.values + place, words * BITS, u.line, place);
-  for (i64 e = u.e + AHEAD; e < stop; e += AHEAD)
-    add_entries<false>(sum, e, stop, columns, a, x.values + place, words * BITS, u.line, place);
+  const U_T* from = x.values + place;
+  i64 e = u.e;
+  if (e + AHEAD <= stop) add_entries<true, true>(sum, e, stop, columns, a, from, words * BITS, u.line, place);
+  else add_entries<true, false>(sum, e, stop, columns, a, from, words * BITS, u.line, place);
+  for (e += AHEAD; e + AHEAD <= stop; e += AHEAD)
+    add_entries<false, true>(sum, e, stop, columns, a, from, words * BITS, u.line, place);
+  if (e < stop) add_entries<false, false>(sum, e, stop, columns, a, from, words * BITS, u.line, place);
   sum.write(t.values + to * BITS + lane * VEC);
 }
 #endif  // KERNEL_pull_full
