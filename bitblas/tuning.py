@@ -1185,7 +1185,8 @@ TABLE: dict[str, Threshold] = {
         "13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76",
     ),
     # Louvain and Leiden on a GPU: operations/communities.py.
-    "louvain.threads": Threshold(1024, "threads", "Threads of a block; one block per multiprocessor."),
+    "louvain.threads": Threshold(1024, "threads", "Threads of a block."),
+    "louvain.blocks": Threshold(1, "blocks", "Blocks that run on a multiprocessor at the same time."),
     "louvain.warp_row": Threshold(
         256, "entries", "Longest row that a warp sums by key in shared memory; at least 32. 32 warps share 196 KB."
     ),

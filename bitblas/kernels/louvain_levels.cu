@@ -1,14 +1,16 @@
 // Louvain and Leiden: a pass through all levels in one launch. The blocks run at the same time and meet at barriers of the
 // grid; the method is that of algorithms/communities/louvain.py, and the numbers are the same.
-// Rows of a level are binned by length: groups of 8 lanes or a warp hold short rows in registers, a warp or a block has a
-// hash table in shared memory, and hubs are read in parts of BLOCK_ROW entries, which are summed in shared memory and then
-// added to a table in global memory. The order of sums and of lists differs from run to run; sums of integers do not.
+// Rows of a level are binned by length: groups of 8 lanes or a warp hold short rows in registers; longer rows are listed and
+// go to the next free warp or block, which has a hash table in shared memory; hubs are read in parts of BLOCK_ROW entries,
+// which are summed in shared memory and then added to a table in global memory. The order of sums and of lists differs
+// from run to run; sums of integers do not. SUM: the type of weights, which holds the sum of all.
 #include "formats/csr/search.cuh"
 #include "kernels/grid.cuh"
 #include "kernels/views.cuh"
 
 #define FREE 0xffffffffu  // no key, in a table
 #define GROUP 8  // lanes of a short row
+#define ROWS_AT_ONCE 4  // that a warp takes from a list
 #define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
 
 // The same numbers as `random_hash(x, key)` of the algorithms.
@@ -21,24 +23,27 @@ __device__ __forceinline__ u32 drawn(i64 x, i64 key) { return stir(stir((u32)x) 
 
 // ---- State, memory, barriers.
 
-// A level: rows with INT64 weights, the weight of each vertex and of its self loop. stride 0: all weights are 1.
+// A level: rows with weights, the weight of each vertex and of its self loop. stride 0: all weights are 1.
 struct Graph {
   i64 n, nvals;
   const i64* ptr;
   const int* col;
-  const i64* values;
+  const SUM_T* values;
   i64 stride;
   const i64* degree;
   const i64* loop;
   __device__ __forceinline__ i64 length(i64 v) const { return ptr[v + 1] - ptr[v]; }
-  __device__ __forceinline__ i64 weight(i64 e) const { return stride ? values[e] : 1; }
+  __device__ __forceinline__ SUM_T weight(i64 e) const { return stride ? values[e] : 1; }
 };
 
 // Lists of a step that all blocks share, and the gain of its moves. Three are used in turn: one is read, one is cleared.
+// Listed rows are of a kind: FOR_WARPS, FOR_BLOCKS, or HUBS. next_part, next_row: how many of the parts of hubs and rows for
+// blocks, and of the rows for warps, are taken.
 struct Lists {
-  u64 rows, hubs, parts, slots;
+  u64 rows[3], moved[3], parts, slots, next_part, next_row;
   i64 gained, entries;
 };
+enum { FOR_WARPS, FOR_BLOCKS, HUBS };
 
 // The first words of `state`: what the host reads, and where the next launch goes on.
 struct State {
@@ -49,7 +54,7 @@ struct State {
 
 // Memory of a pass. Arrays of a number per vertex have room for those of the first level.
 struct VertexArrays {
-  i64 rows;  // vertices of the first level
+  i64 vertices;  // of the first level
   int* whole;  // the vertex of this level that contains each of them
   int* label;  // community of each vertex
   int* part;  // vertex of the next level that contains each vertex
@@ -64,27 +69,36 @@ struct VertexArrays {
 };
 struct RowLists {
   int* movers;  // short rows that move: a segment for each block
-  int* long_rows;
-  int* hub;
+  int *warp_rows, *block_rows, *hubs;  // listed rows
+  int *moved_warp_rows, *moved_block_rows, *moved_hubs;
   int* part_hub;
   int* part_number;
+  int* parts_left;  // of a hub
   i64* hub_slot;
   i64* block_sums;
 };
 // Tables of hubs and of the next level: between their uses all slots are FREE, with sum 0.
-struct Tables {
-  u32* keys;
-  i64* sums;
+struct Slot {
+  u32 key;
+  SUM_T sum;
 };
+// The present level, unless it is the first one. The next level replaces it.
 struct LevelArrays {
   i64* ptr;
   int* col;
-  i64* values;
+  SUM_T* values;
   i64* degree;
   i64* loop;
 };
-struct Memory : VertexArrays, RowLists, Tables {
-  LevelArrays odd, even;  // levels, which take turns
+struct Memory : VertexArrays, RowLists {
+  Slot* table;
+  LevelArrays next;
+  __device__ __forceinline__ int* rows(int kind) const {
+    return kind == FOR_WARPS ? warp_rows : kind == FOR_BLOCKS ? block_rows : hubs;
+  }
+  __device__ __forceinline__ int* moved(int kind) const {
+    return kind == FOR_WARPS ? moved_warp_rows : kind == FOR_BLOCKS ? moved_block_rows : moved_hubs;
+  }
 };
 
 struct Best {
@@ -96,11 +110,12 @@ struct Best {
 // Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
 struct Shared {
   u32* keys;
-  i64* sums;
+  SUM_T* sums;
   Best* best;
   i64* totals;
   int* turns;
   u32* moved;
+  u32* taken;
 };
 
 // The sum over the lower threads of a block, and over all of them.
@@ -159,18 +174,26 @@ __device__ __forceinline__ i64 scan(i64 n, Barrier& barrier, const Memory& m, co
 // ---- Sums by key. Lanes of a warp with the same key add up before they touch memory.
 
 // The sum over the lanes of `peers`, in the lowest of them. All lanes of the warp call it.
-__device__ __noinline__ i64 sum_of_peers(u32 peers, i64 x) {
+template <class T> __device__ __noinline__ T sum_of_peers(u32 peers, T x) {
   const int lane = threadIdx.x & 31;
   u32 rank = __popc(peers & lanes_below()), after = peers & (0xfffffffeu << lane);
   while (__any_sync(ALL_LANES, after != 0)) {
     const int next = after ? __ffs(after) - 1 : lane;
-    const i64 y = __shfl_sync(ALL_LANES, x, next);
+    const T y = __shfl_sync(ALL_LANES, x, next);
     if (after) x += y;
     after &= __ballot_sync(ALL_LANES, !(rank & 1u));
     rank >>= 1;
   }
   return x;
 }
+
+// The weight of the entries e of the lanes of `peers`, in the lowest of them.
+__device__ __forceinline__ SUM_T weight_of_peers(const Graph& g, u32 peers, bool valid, i64 e) {
+  return g.stride ? sum_of_peers<SUM_T>(peers, valid ? g.values[e] : 0) : (SUM_T)__popc(peers);
+}
+
+__device__ __forceinline__ void add_to(u32* sum, u32 x) { atomicAdd(sum, x); }
+__device__ __forceinline__ void add_to(i64* sum, i64 x) { atomicAdd((u64*)sum, (u64)x); }
 
 // sums[k] += x in the lanes with valid; all lanes of the warp call it.
 __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
@@ -179,12 +202,15 @@ __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
   if (valid && !(peers & lanes_below())) atomicAdd((u64*)sums + k, (u64)x);
 }
 
-// The slot of a key in a table of `size` slots, which is not full. claimed: whether the key is new.
-__device__ __forceinline__ u32 find_slot(u32* keys, u32 size, u32 k, bool& claimed) {
+__device__ __forceinline__ u32* key_at(u32* keys, u32 i) { return keys + i; }
+__device__ __forceinline__ u32* key_at(Slot* table, u32 i) { return &table[i].key; }
+
+// The slot of a key in a table of `size` slots, which has room for it. claimed: whether the key is new.
+template <class Table> __device__ __forceinline__ u32 find_slot(Table* table, u32 size, u32 k, bool& claimed) {
   u32 i = __umulhi(k * 2654435769u, size);
   for (;;) {
-    u32 was = peek(keys + i);
-    if (was == FREE) was = atomicCAS(keys + i, FREE, k);
+    u32 was = peek(key_at(table, i));
+    if (was == FREE) was = atomicCAS(key_at(table, i), FREE, k);
     claimed = was == FREE;
     if (claimed || was == k) return i;
     if (++i == size) i = 0;
@@ -213,11 +239,16 @@ __device__ __forceinline__ void join_block(Best& best, Best* of_warps) {
   best = join_group(best, 32);
   if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x / 32] = best;
   __syncthreads();
-  if (threadIdx.x == 0)
-#pragma unroll 1
-    for (int w = 1; w < WARPS; ++w) join(best, of_warps[w]);
+  if (threadIdx.x < 32) {
+    best = {0, FREE, 0};
+    if (threadIdx.x < WARPS) best = of_warps[threadIdx.x];
+    best = join_group(best, 32);
+  }
   __syncthreads();
 }
+
+// Slots of the table of a row, or of a vertex of the next level, for so many keys at most.
+__device__ __forceinline__ i64 slots_for(i64 keys) { return keys + keys / 2; }
 
 // ---- Rules: which vertices may move, the keys of neighbours and their weights, and whether a vertex moves to the best key.
 
@@ -308,18 +339,19 @@ __device__ __forceinline__ Best best_in_lanes(const Graph& g, const Rule& rule, 
   const i64 e = open ? g.ptr[row.v] + lane : 0;
   const bool has = open && e < g.ptr[row.v + 1];
   const u32 k = has ? rule.key_of(row, g.col[e]) : FREE;
-  i64 sum = k != FREE ? g.weight(e) : 0;
+  SUM_T sum = 0;
   bool first = true;
   if (G == 32) {
     const u32 peers = __match_any_sync(ALL_LANES, k);
-    sum = sum_of_peers(peers, sum);
+    sum = weight_of_peers(g, peers, k != FREE, e);
     first = !(peers & lanes_below());
   } else {
-    const i64 mine = sum;
+    const SUM_T mine = k != FREE ? g.weight(e) : 0;
+    sum = mine;
 #pragma unroll
     for (int j = 0; j < G; ++j) {
       const u32 other = shuffle_from<G>(k, j);
-      const i64 y = shuffle_from<G>(mine, j);
+      const SUM_T y = shuffle_from<G>(mine, j);
       if (other != k || j == lane) continue;
       sum += y;
       first = first && j > lane;
@@ -339,7 +371,7 @@ __device__ __forceinline__ void sum_entries(const Graph& g, const Rule& rule, co
   for (i64 e = begin + me; e - lane < end; e += step) {
     const u32 k = e < end ? rule.key_of(row, g.col[e]) : FREE;
     const u32 peers = __match_any_sync(ALL_LANES, k);
-    const i64 x = sum_of_peers(peers, k != FREE ? g.weight(e) : 0);
+    const SUM_T x = weight_of_peers(g, peers, k != FREE, e);
     if (k != FREE && !(peers & lanes_below())) add(k, x);
     __syncwarp();
   }
@@ -350,14 +382,15 @@ template <class Rule> __device__ __forceinline__ Best best_of_warp(const Graph& 
                                                                    const Shared& shared) {
   const int lane = threadIdx.x & 31, table = threadIdx.x / 32 * (2 * WARP_ROW);
   u32* keys = shared.keys + table;
-  i64* sums = shared.sums + table;
+  SUM_T* sums = shared.sums + table;
   const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
   const u32 size = (u32)(2 * (end - begin));
 #pragma unroll 1
   for (u32 s = lane; s < size; s += 32) keys[s] = FREE, sums[s] = 0;
   __syncwarp();
   bool claimed;
-  sum_entries(g, rule, row, begin, end, lane, 32, [&](u32 k, i64 x) { sums[find_slot(keys, size, k, claimed)] += x; });
+  sum_entries(g, rule, row, begin, end, lane, 32,
+              [&](u32 k, SUM_T x) { sums[find_slot(keys, size, k, claimed)] += x; });
   Best best = {0, FREE, 0};
 #pragma unroll 1
   for (u32 s = lane; s < size; s += 32)
@@ -376,7 +409,7 @@ __device__ __forceinline__ void fill_table(const Graph& g, const Rule& rule, con
   __syncthreads();
   bool claimed;
   sum_entries(g, rule, row, begin, end, threadIdx.x, THREADS,
-              [&](u32 k, i64 x) { atomicAdd((u64*)shared.sums + find_slot(shared.keys, size, k, claimed), (u64)x); });
+              [&](u32 k, SUM_T x) { add_to(shared.sums + find_slot(shared.keys, size, k, claimed), x); });
   __syncthreads();
 }
 
@@ -401,13 +434,15 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
     const i64 length = now ? g.length(v) : 0;
     if (length > BLOCK_ROW) {
       const i64 parts = (length + BLOCK_ROW - 1) / BLOCK_ROW;
-      const u64 h = atomicAdd(&lists.hubs, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
-      m.hub[h] = (int)v;
-      m.hub_slot[h] = (i64)atomicAdd(&lists.slots, 2 * (u64)length);
+      const u64 h = atomicAdd(lists.rows + HUBS, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
+      m.hubs[h] = (int)v;
+      m.parts_left[h] = (int)parts;
+      m.hub_slot[h] = (i64)atomicAdd(&lists.slots, (u64)slots_for(length));
 #pragma unroll 1
       for (i64 j = 0; j < parts; ++j) m.part_hub[p + j] = (int)h, m.part_number[p + j] = (int)j;
-    } else if (length > WARP_ROW) {
-      m.long_rows[atomicAdd(&lists.rows, 1ull)] = (int)v;
+    } else if (length > 32) {
+      const int kind = length > WARP_ROW ? FOR_BLOCKS : FOR_WARPS;
+      m.rows(kind)[atomicAdd(lists.rows + kind, 1ull)] = (int)v;
     }
     const u32 few = __ballot_sync(ALL_LANES, length > 0 && length <= GROUP);
     if (few) {
@@ -429,69 +464,78 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
       const Best best = best_in_lanes<32>(g, rule, row, true);
       if (lane == 0) decide(row, best);
     }
-#pragma unroll 1
-    for (u32 rest = __ballot_sync(ALL_LANES, length > 32 && length <= WARP_ROW); rest; rest &= rest - 1) {
-      const Row row = rule.row(base + __ffs(rest) - 1);
-      const Best best = best_of_warp(g, rule, row, shared);
-      if (lane == 0) decide(row, best);
-    }
   }
 }
 
-// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub.
+// Take the next of the units that all blocks share. All threads of the block call it, and get the same number.
+__device__ __forceinline__ u32 take_unit(u64* next, const Shared& shared) {
+  __syncthreads();
+  if (threadIdx.x == 0) *shared.taken = (u32)atomicAdd(next, 1ull);
+  __syncthreads();
+  return *shared.taken;
+}
+
+// Find the best keys of listed rows: first a block for each part of a hub and for each long row, then a warp for each of
+// the others.
 template <class Rule>
-__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
-                                            const Shared& shared, i64& gained) {
+__device__ __forceinline__ void choose_listed(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
+                                              const Shared& shared, i64& gained) {
+  const u64 parts = lists.parts, units = parts + lists.rows[FOR_BLOCKS];
 #pragma unroll 1
-  for (u64 i = blockIdx.x; i < lists.rows; i += gridDim.x) {
-    const Row row = rule.row(m.long_rows[i]);
-    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
-    const u32 size = (u32)(2 * (end - begin));
-    fill_table(g, rule, row, begin, end, size, shared);
-    Best best = {0, FREE, 0};
-#pragma unroll 1
-    for (u32 s = threadIdx.x; s < size; s += THREADS)
-      if (shared.keys[s] != FREE) join(best, candidate(rule, row, shared.keys[s], shared.sums[s]));
-    join_block(best, shared.best);
-    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
-  }
-#pragma unroll 1
-  for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
-    const int h = m.part_hub[p];
-    const Row row = rule.row(m.hub[h]);
-    const i64 low = g.ptr[row.v] + (i64)m.part_number[p] * BLOCK_ROW, last = g.ptr[row.v + 1];
+  for (u64 unit; units && (unit = take_unit(&lists.next_part, shared)) < units;) {
+    const bool whole = unit >= parts;
+    const int h = whole ? 0 : m.part_hub[unit];
+    const Row row = rule.row(whole ? m.block_rows[unit - parts] : m.hubs[h]);
+    const i64 last = g.ptr[row.v + 1], low = g.ptr[row.v] + (whole ? 0 : (i64)m.part_number[unit] * BLOCK_ROW);
     const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
-    fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
-    u32* keys = m.keys + m.hub_slot[h];
-    i64* sums = m.sums + m.hub_slot[h];
-    const u32 size = (u32)(2 * g.length(row.v));
-    bool claimed;
-#pragma unroll 1
-    for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
-      if (shared.keys[s] != FREE)
-        atomicAdd((u64*)sums + find_slot(keys, size, shared.keys[s], claimed), (u64)shared.sums[s]);
-    __syncthreads();
-  }
-}
-
-// The best key of each hub, by a block; its table is free afterwards.
-template <class Rule>
-__device__ __forceinline__ void choose_hubs(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
-                                            const Shared& shared, i64& gained) {
-#pragma unroll 1
-  for (u64 h = blockIdx.x; h < lists.hubs; h += gridDim.x) {
-    const Row row = rule.row(m.hub[h]);
-    u32* keys = m.keys + m.hub_slot[h];
-    i64* sums = m.sums + m.hub_slot[h];
+    const u32 size = (u32)(2 * (high - low));
+    fill_table(g, rule, row, low, high, size, shared);
     Best best = {0, FREE, 0};
+    if (whole) {
 #pragma unroll 1
-    for (i64 s = threadIdx.x; s < 2 * g.length(row.v); s += THREADS) {
-      if (keys[s] == FREE) continue;
-      join(best, candidate(rule, row, keys[s], sums[s]));
-      keys[s] = FREE, sums[s] = 0;
+      for (u32 s = threadIdx.x; s < size; s += THREADS)
+        if (shared.keys[s] != FREE) join(best, candidate(rule, row, shared.keys[s], shared.sums[s]));
+    } else {
+      // Add the sums to the table of the hub. The block of the last part finds the best key, and leaves the table free.
+      Slot* table = m.table + m.hub_slot[h];
+      const u32 slots = (u32)slots_for(g.length(row.v));
+      bool claimed;
+#pragma unroll 1
+      for (u32 s = threadIdx.x; s < size; s += THREADS)
+        if (shared.keys[s] != FREE)
+          add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
+      __threadfence();
+      __syncthreads();
+      if (threadIdx.x == 0) *shared.taken = (u32)atomicSub(m.parts_left + h, 1);
+      __syncthreads();
+      if (*shared.taken != 1) continue;
+      __threadfence();
+#pragma unroll 1
+      for (u32 s = threadIdx.x; s < slots; s += THREADS) {
+        const u32 k = load_fresh(&table[s].key);
+        if (k == FREE) continue;
+        join(best, candidate(rule, row, k, load_fresh(&table[s].sum)));
+        table[s].key = FREE, table[s].sum = 0;
+      }
     }
     join_block(best, shared.best);
     if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+  }
+  const int lane = threadIdx.x & 31;
+  const u64 rows = lists.rows[FOR_WARPS];
+  __syncthreads();
+#pragma unroll 1
+  for (;;) {
+    u64 first = 0;
+    if (lane == 0) first = atomicAdd(&lists.next_row, (u64)ROWS_AT_ONCE);
+    first = __shfl_sync(ALL_LANES, first, 0);
+    if (first >= rows) break;
+#pragma unroll 1
+    for (u64 i = first; i < first + ROWS_AT_ONCE && i < rows; ++i) {
+      const Row row = rule.row(m.warp_rows[i]);
+      const Best best = best_of_warp(g, rule, row, shared);
+      if (lane == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+    }
   }
 }
 
@@ -505,13 +549,9 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
   __syncthreads();
   i64 gained = 0, entries = 0;
   choose_short(g, m, rule, lists, movers, shared, gained);
-  if (longest > WARP_ROW) {
+  if (longest > 32) {
     barrier.meet();
-    choose_long(g, m, rule, lists, shared, gained);
-  }
-  if (longest > BLOCK_ROW) {
-    barrier.meet();
-    choose_hubs(g, m, rule, lists, shared, gained);
+    choose_listed(g, m, rule, lists, shared, gained);
   }
   barrier.meet();
   if (first_thread() == 0) state.lists[(turn + 1) % 3] = Lists();
@@ -521,13 +561,14 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
     const bool valid = i < moved;
     entries += rule.move(valid ? movers[i] : 0, valid);
   }
-  const u64 lengths[2] = {lists.rows, lists.hubs};
 #pragma unroll 1
-  for (int list = 0; list < 2; ++list)
+  for (int kind = 0; kind < 3; ++kind)
 #pragma unroll 1
-    for (u64 i = (u64)first_thread(); i / 32 * 32 < lengths[list]; i += (u64)all_threads()) {
-      const i64 v = i < lengths[list] ? (list ? m.hub : m.long_rows)[i] : 0;
-      entries += rule.move(v, i < lengths[list] && m.target[v] >= 0);
+    for (u64 i = (u64)first_thread(); i / 32 * 32 < lists.rows[kind]; i += (u64)all_threads()) {
+      const i64 v = i < lists.rows[kind] ? m.rows(kind)[i] : 0;
+      const bool valid = i < lists.rows[kind] && m.target[v] >= 0;
+      entries += rule.move(v, valid);
+      if (valid) m.moved(kind)[atomicAdd(lists.moved + kind, 1ull)] = (int)v;
     }
   gained = total_of_block(gained, shared.totals);
   entries = total_of_block(entries, shared.totals);
@@ -556,14 +597,13 @@ __device__ __forceinline__ void activate(const Graph& g, const Memory& m, const 
 #pragma unroll 1
   for (u32 i = threadIdx.x / GROUP; i < *shared.moved; i += THREADS / GROUP)
     mark(movers[i], threadIdx.x & (GROUP - 1), GROUP);
-  const u64 lengths[2] = {lists.rows, lists.hubs};
 #pragma unroll 1
-  for (int list = 0; list < 2; ++list)
+  for (u64 i = (u64)first_thread() / 32; i < lists.moved[FOR_WARPS]; i += (u64)all_threads() / 32)
+    mark(m.moved_warp_rows[i], threadIdx.x & 31, 32);
 #pragma unroll 1
-    for (u64 i = blockIdx.x; i < lengths[list]; i += gridDim.x) {
-      const i64 v = (list ? m.hub : m.long_rows)[i];
-      if (m.target[v] >= 0) mark(v, threadIdx.x, THREADS);
-    }
+  for (int kind = FOR_BLOCKS; kind <= HUBS; ++kind)
+#pragma unroll 1
+    for (u64 i = blockIdx.x; i < lists.moved[kind]; i += gridDim.x) mark(m.moved(kind)[i], threadIdx.x, THREADS);
 }
 
 // ---- Levels.
@@ -608,12 +648,13 @@ __device__ __forceinline__ void refine(const Graph& g, const Memory& m, State& s
 }
 
 // The next level, whose vertices are `size` parts: its rows, in no order, and the weights of its vertices.
-__device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 size, const LevelArrays& next,
-                                         const Shared& shared, Barrier& barrier) {
-  i64 *base = m.base, *ptr = next.ptr, *loop = next.loop, *degree = next.degree;
+__device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 size, const Shared& shared,
+                                         Barrier& barrier) {
+  const LevelArrays& next = m.next;
+  i64 *base = m.base, *degree = m.sigma;
   int* length = m.size;
 #pragma unroll 1
-  for (i64 v = first_thread(); v < size; v += all_threads()) base[v] = 0, degree[v] = 0, loop[v] = 0, length[v] = 0;
+  for (i64 v = first_thread(); v < size; v += all_threads()) base[v] = 0, degree[v] = 0, length[v] = 0;
   barrier.meet();
   // base[c] = entries of the rows in c; whole = part[whole]; the community of c: target
 #pragma unroll 1
@@ -625,12 +666,13 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
     if (valid) poke(m.target + c, m.label[v]);
   }
 #pragma unroll 1
-  for (i64 v = first_thread(); v < m.rows; v += all_threads()) m.whole[v] = m.part[m.whole[v]];
+  for (i64 v = first_thread(); v < m.vertices; v += all_threads()) m.whole[v] = m.part[m.whole[v]];
   barrier.meet();
-  // A table for each row: two slots for each entry, or for each vertex.
+  // A table for each row: its keys are at most its entries, or all vertices. (The degrees of the present level have been
+  // read.)
   const i64 slots = scan(
-      size, barrier, m, shared, [&](i64 c) { return 2 * (base[c] < size ? base[c] : size); },
-      [&](i64 c, i64 before) { base[c] = before; });
+      size, barrier, m, shared, [&](i64 c) { return slots_for(base[c] < size ? base[c] : size); },
+      [&](i64 c, i64 before) { base[c] = before, next.degree[c] = degree[c], next.loop[c] = 0; });
   if (first_thread() == 0) base[size] = slots;
   barrier.meet();
 #pragma unroll 1
@@ -638,51 +680,51 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
     const bool valid = e < g.nvals;
     const u32 c = valid ? (u32)m.part[range_of(g.ptr, g.n, e)] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
     const u32 peers = __match_any_sync(ALL_LANES, (u64)c << 32 | d);
-    const i64 x = sum_of_peers(peers, valid ? g.weight(e) : 0);
+    const SUM_T x = weight_of_peers(g, peers, valid, e);
     if (valid && !(peers & lanes_below())) {
       bool claimed;
-      const i64 slot = base[c] + find_slot(m.keys + base[c], (u32)(base[c + 1] - base[c]), d, claimed);
-      atomicAdd((u64*)m.sums + slot, (u64)x);
+      Slot* table = m.table + base[c];
+      add_to(&table[find_slot(table, (u32)(base[c + 1] - base[c]), d, claimed)].sum, x);
       if (claimed) atomicAdd(length + c, 1);
     }
   }
   barrier.meet();
   const i64 nvals = scan(
-      size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; }, [&](i64 c, i64 before) { ptr[c] = before; });
-  if (first_thread() == 0) ptr[size] = nvals;
+      size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
+      [&](i64 c, i64 before) { next.ptr[c] = before; });
+  if (first_thread() == 0) next.ptr[size] = nvals;
   barrier.meet();
 #pragma unroll 1
   for (i64 s = first_thread(); s < slots; s += all_threads()) {
-    const u32 d = m.keys[s];
-    if (d == FREE) continue;
-    const i64 c = range_of(base, size, s), at = ptr[c] + atomicSub(length + c, 1) - 1, x = m.sums[s];
-    next.col[at] = (int)d;
-    next.values[at] = x;
-    if ((i64)d == c) loop[c] = x;
-    m.keys[s] = FREE, m.sums[s] = 0;
+    const Slot found = m.table[s];
+    if (found.key == FREE) continue;
+    const i64 c = range_of(base, size, s), at = next.ptr[c] + atomicSub(length + c, 1) - 1;
+    next.col[at] = (int)found.key;
+    next.values[at] = found.sum;
+    if ((i64)found.key == c) next.loop[c] = (i64)found.sum;
+    m.table[s] = {FREE, 0};
   }
 #pragma unroll 1
   for (i64 c = first_thread(); c < size; c += all_threads()) m.label[c] = m.target[c];
 }
 
 #ifdef KERNEL_louvain_levels
-// Move in CLASSES classes, at most SWEEPS times, refine (if leiden) in JOINS rounds, contract, from level to level, until
-// no vertices merge or `levels` levels are made. label: of the vertices of the present level. found: at the end, the
+// Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only after
+// more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label: of the vertices of the present level. found: at the end, the
 // label of each vertex of the first level. sigma: then the degrees of the last level. factor: resolution / sum of
 // degrees; enough: the least gain of a sweep that goes on.
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Tables tables, LevelArrays odd,
-                   LevelArrays even, int* found, i64* state_words, i64 leiden, i64 levels, double factor,
-                   double enough) {
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Slot* table, LevelArrays next, int* found,
+                   i64* state_words, i64 leiden, i64 levels, double factor, double enough) {
   (void)n;
-  const Memory m = {vertices, lists, tables, odd, even};
+  const Memory m = {vertices, lists, table, next};
   extern __shared__ u64 dynamic[];
   __shared__ Best best[WARPS];
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
-  __shared__ u32 moved;
+  __shared__ u32 moved, taken;
   const int most = 2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW);
-  const Shared shared = {(u32*)((i64*)dynamic + most), (i64*)dynamic, best, totals, lanes, &moved};
+  const Shared shared = {(u32*)((SUM_T*)dynamic + most), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;
@@ -691,16 +733,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   Graph g = first;
   for (;;) {
     if (level) {
-      const LevelArrays now = level & 1 ? m.odd : m.even;
       const bool begins = level == state.level;  // this launch begins here
       g = {begins ? state.n : g.n,
            begins ? state.nvals : g.nvals,
-           now.ptr,
-           now.col,
-           now.values,
+           next.ptr,
+           next.col,
+           next.values,
            1,
-           now.degree,
-           now.loop};
+           next.degree,
+           next.loop};
     }
     barrier.meet();
     if (level == last) {
@@ -731,10 +772,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       add_by_key(m.sigma, v < g.n, v < g.n ? (u32)m.label[v] : 0, v < g.n ? g.degree[v] : 0);
     barrier.meet();
     // Sweeps, until one gains at most `enough`.
+    int sweep = 0;
     const i64 chunks = (g.n + 31) / 32, segment = (chunks + gridDim.x - 1) / gridDim.x * 32;
     int* movers = m.movers + segment * blockIdx.x;
 #pragma unroll 1
-    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
+    for (; sweep < SWEEPS; ++sweep) {
       i64 gained = 0;
 #pragma unroll 1
       for (u32 which = 0; which < CLASSES; ++which) {
@@ -750,7 +792,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     // Numbers of communities; vertices of the next level: these, or their connected parts if those are fewer than vertices.
     i64 size = number_labels(g.n, m.label, m.number, m, shared, barrier);
     bool finer = false;
-    if (leiden) {
+    if (leiden && (sweep > 0 || g.nvals <= SMALL)) {
       refine(g, m, state, factor, key, longest, movers, shared, barrier, turn);
       const i64 parts = number_labels(g.n, m.part, m.finer, m, shared, barrier);
       finer = parts < g.n;
@@ -763,15 +805,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
     barrier.meet();
     if (size == g.n) break;
-    const LevelArrays next = level & 1 ? m.even : m.odd;
-    contract(g, m, size, next, shared, barrier);
+    contract(g, m, size, shared, barrier);
     g.n = size;
     g.nvals = next.ptr[size];
     ++level;
   }
   i64 inside = 0;
 #pragma unroll 1
-  for (i64 v = first_thread(); v < m.rows; v += all_threads()) found[v] = m.label[m.whole[v]];
+  for (i64 v = first_thread(); v < m.vertices; v += all_threads()) found[v] = m.label[m.whole[v]];
 #pragma unroll 1
   for (i64 v = first_thread(); v < g.n; v += all_threads()) {
     m.sigma[v] = g.degree[v];

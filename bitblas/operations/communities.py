@@ -16,7 +16,7 @@ import numpy as np
 
 from semirings import semiring
 from semirings.cached import cached_property
-from semirings.dtypes import BOOL, FP64, INT32, INT64, lookup_dtype
+from semirings.dtypes import BOOL, FP64, INT32, INT64, UINT32, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel, dummy
@@ -31,7 +31,7 @@ from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Se
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
-STATE_WORDS = 28  # State in louvain_levels.cu
+STATE_WORDS = 46  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
@@ -55,7 +55,7 @@ class Level:
 
     def __init__(self, rows: Csr, values: PlainValues, degree: Array, extra: Array | None, resolution: float) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
-        self.device, self.n = rows.device, rows.nrows
+        self.device, self.n, self.nvals = rows.device, rows.nrows, rows.nvals
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
         self.loop = _diagonal(rows, values)
@@ -174,12 +174,12 @@ class Level:
         label: Array,
         enough: float,
         key: int,
-        rounds: tuple[int, int, int],
+        rounds: tuple[int, int, int, int],
         refine: bool,
         steps: list[Array] | None,
     ) -> Climbed:
         """A pass through all levels. enough: the least gain of a sweep that goes on, times `total`. rounds: classes,
-        sweeps, rounds of the refinement. steps: None, or a list for the partition into the vertices of each level."""
+        sweeps, rounds of the refinement, entries up to which each level is refined. steps: None, or a list for the partition into the vertices of each level."""
         return self.climb.run(label, enough, key, rounds, refine, steps)
 
     @cached_property
@@ -229,18 +229,24 @@ class Climbed(NamedTuple):
 
 
 class Climb:
-    """Passes through all levels on a GPU, one launch for each, and their memory: about 48 bytes an entry and 109 a
-    vertex."""
+    """Passes through all levels on a GPU, one launch for each, and their memory. Weights are UINT32 if their sum fits:
+    20 bytes an entry and 85 a vertex; others are INT64: 36 bytes an entry."""
 
     def __init__(self, level: Level) -> None:
         device, xp, rows = level.device, level.device.xp, level.rows
         self.level, n, nvals = level, level.n, level.rows.nvals
+        iso = isinstance(level.values, np.generic)
+        self.sum = UINT32 if level.total < 1 << 32 else INT64
+        self.slot = 8 if self.sum is UINT32 else 16  # bytes of a slot: key and sum
         self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
-        self.threads = tuning.count("louvain.threads")
-        blocks, hubs = device.multiprocessors, nvals // self.block_row + 1
-        copied = 8 * n * (rows.ptr.dtype != np.int64)
-        needed = 109 * n + copied + 48 * nvals + 4 * (nvals // self.warp_row) + 28 * hubs + 256 * blocks
-        device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
+        self.threads, self.resident = tuning.count("louvain.threads"), tuning.count("louvain.blocks")
+        blocks, slots = self.resident * device.multiprocessors, nvals + nvals // 2
+        # Listed rows, which hold more than 32, warp_row and block_row entries.
+        listed = [min(n, nvals // longest) + 1 for longest in (32, self.warp_row, self.block_row)]
+        hubs, width = listed[2], self.sum.np_type.itemsize
+        copied = 8 * n * (rows.ptr.dtype != np.int64) + nvals * (width if not iso and self.sum is UINT32 else 0)
+        entries = self.slot * slots + (4 + width) * nvals + 8 * sum(listed) + 28 * hubs
+        device.foresee(f"communities of {n} vertices and {nvals} entries", 85 * n + copied + entries + 256 * blocks)
 
         def numbers(count: int) -> Array:
             return xp.empty(count, np.int32)
@@ -248,21 +254,23 @@ class Climb:
         def sums(count: int) -> Array:
             return xp.empty(count, np.int64)
 
+        table = xp.zeros((slots, self.slot // 4), np.uint32)
+        table[:, 0] = FREE
         self.whole, self.found, self.label, self.sigma = numbers(n), numbers(n), numbers(n), sums(n)
-        # VertexArrays, RowLists, Tables and two LevelArrays of louvain_levels.cu
+        # VertexArrays, RowLists, Slots and LevelArrays of louvain_levels.cu
         self.memory = (
             *(n, self.whole, self.label, *(numbers(n) for _ in range(5))),  # part, target, number, finer, size
             *(self.sigma, sums(n), sums(n + 1), xp.empty(n, np.uint8)),  # tied, base, active
-            *(numbers(n + 32 * (blocks + 1)), numbers(nvals // self.warp_row + 1)),  # movers, long_rows
-            *(numbers(hubs), numbers(2 * hubs), numbers(2 * hubs)),  # hub, part_hub, part_number
+            numbers(n + 32 * (blocks + 1)),  # movers
+            *(numbers(count) for count in (*listed, *listed)),  # rows, moved
+            *(numbers(2 * hubs), numbers(2 * hubs), numbers(hubs)),  # part_hub, part_number, parts_left
             *(sums(hubs), sums(blocks)),  # hub_slot, block_sums
-            *(device.full(2 * nvals, np.uint32(FREE)), xp.zeros(2 * nvals, np.int64)),
-            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),  # ptr, col, values, degree, loop
-            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),
-        )
+            table,
+            *(sums(n + 1), numbers(nvals), xp.empty(nvals, self.sum.np_type), sums(n), sums(n)),
+        )  # ptr, col, values, degree, loop
         ptr, col = rows.ptr.astype(np.int64, copy=False), rows.col.astype(np.int32, copy=False)
-        iso = isinstance(level.values, np.generic)
         values = dummy(device, "int64") if iso else level.values
+        values = values.astype(self.sum.np_type, copy=False)
         self.graph = n, nvals, ptr, col, values, int(not iso), level.degree, level.loop
 
     def run(
@@ -270,7 +278,7 @@ class Climb:
         label: Array,
         enough: float,
         key: int,
-        rounds: tuple[int, int, int],
+        rounds: tuple[int, int, int, int],
         refine: bool,
         steps: list[Array] | None,
     ) -> Climbed:
@@ -290,13 +298,14 @@ class Climb:
                 steps.append(self.whole.copy())
         return Climbed(self.found.copy(), device.to_host(self.sigma[:size]), inside, sweeps)
 
-    def _variant(self, rounds: tuple[int, int, int]) -> Variant:
-        classes, sweeps, joins = rounds
+    def _variant(self, rounds: tuple[int, int, int, int]) -> Variant:
+        classes, sweeps, joins, small = rounds
         slots = 2 * max(self.threads // 32 * self.warp_row, self.block_row)
-        constants = {"THREADS": self.threads, "RESIDENT": 1, "COOPERATIVE": 1, "SHARED_BYTES": 12 * slots}
-        constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "GAIN_UNIT": GAIN_UNIT}
+        shared = (4 + self.sum.np_type.itemsize) * slots
+        constants = {"THREADS": self.threads, "RESIDENT": self.resident, "COOPERATIVE": 1, "SHARED_BYTES": shared}
+        constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "SMALL": small, "GAIN_UNIT": GAIN_UNIT}
         constants |= {"WARP_ROW": self.warp_row, "BLOCK_ROW": self.block_row}
-        return Variant("kernels/louvain_levels", (("COL", INT32),), tuple(constants.items()))
+        return Variant("kernels/louvain_levels", (("SUM", self.sum), ("COL", INT32)), tuple(constants.items()))
 
 
 def _product(matrix: MatrixStore, label: Array, n: int, share: Array, weight: Array, turn: Array) -> MapProduct:
