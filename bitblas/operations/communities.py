@@ -179,7 +179,8 @@ class Level:
         steps: list[Array] | None,
     ) -> Climbed:
         """A pass through all levels. enough: the least gain of a sweep that goes on, times `total`. rounds: classes,
-        sweeps, rounds of the refinement, entries up to which each level is refined. steps: None, or a list for the partition into the vertices of each level."""
+        sweeps, rounds of the refinement, entries up to which each level is refined. steps: None, or a list for the
+        partition into the vertices of each level."""
         return self.climb.run(label, enough, key, rounds, refine, steps)
 
     @cached_property
