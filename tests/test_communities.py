@@ -3,6 +3,7 @@ by the modularity that NetworkX reaches: the same program text on python-graphbl
 device runs them in slow tests.
 """
 
+import importlib
 import itertools
 import random
 from collections import Counter
@@ -322,9 +323,13 @@ def test_the_same_communities_everywhere(device, program, weights):
 
 
 @pytest.mark.parametrize("program", [al.louvain, al.leiden], ids=["louvain", "leiden"])
-def test_communities_of_rows_of_every_length(device, program):
-    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts."""
+def test_communities_of_rows_of_every_length(device, program, monkeypatch):
+    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts. Leiden takes the graph
+    as a large one."""
     graphblas = pytest.importorskip("graphblas")
+    text = importlib.import_module("bitblas.algorithms.communities.louvain")
+    monkeypatch.setattr(text, "SMALL", 100)
+    monkeypatch.setattr(text, "ROUNDS", (*text.ROUNDS[:-1], 100))
     rng = np.random.default_rng(2)
     i, j, _ = plain_graph(240, 2)
     for hub, degree in enumerate((34, 38, 45, 60, 100, 220)):

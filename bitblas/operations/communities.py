@@ -230,48 +230,52 @@ class Climbed(NamedTuple):
 
 
 class Climb:
-    """Passes through all levels on a GPU, one launch for each, and their memory. Weights are UINT32 if their sum fits:
-    20 bytes an entry and 85 a vertex; others are INT64: 36 bytes an entry."""
+    """Passes through all levels on a GPU, one launch for each, and their memory: 20 bytes an entry (36 if the sum of
+    the weights is 2^32 or more) and 73 a vertex."""
 
     def __init__(self, level: Level) -> None:
-        device, xp, rows = level.device, level.device.xp, level.rows
-        self.level, n, nvals = level, level.n, level.rows.nvals
-        iso = isinstance(level.values, np.generic)
-        self.sum = UINT32 if level.total < 1 << 32 else INT64
-        self.slot = 8 if self.sum is UINT32 else 16  # bytes of a slot: key and sum
+        device, rows = level.device, level.rows
+        self.level, n, nvals, iso = level, level.n, level.nvals, isinstance(level.values, np.generic)
         self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
         self.threads, self.resident = tuning.count("louvain.threads"), tuning.count("louvain.blocks")
-        blocks, slots = self.resident * device.multiprocessors, nvals + nvals // 2
-        # Listed rows, which hold more than 32, warp_row and block_row entries.
+        self.sum = UINT32 if level.total < 1 << 32 else INT64
+        blocks, word = self.resident * device.multiprocessors, self.sum.np_type
+        slots, slot_words = nvals + nvals // 2, 2 if self.sum is UINT32 else 4  # a slot: key and sum
+        # Rows that hold more than 32, warp_row and block_row entries are listed.
         listed = [min(n, nvals // longest) + 1 for longest in (32, self.warp_row, self.block_row)]
-        hubs, width = listed[2], self.sum.np_type.itemsize
-        copied = 8 * n * (rows.ptr.dtype != np.int64) + nvals * (width if not iso and self.sum is UINT32 else 0)
-        entries = self.slot * slots + (4 + width) * nvals + 8 * sum(listed) + 28 * hubs
-        device.foresee(f"communities of {n} vertices and {nvals} entries", 85 * n + copied + entries + 256 * blocks)
+        hubs = listed[2]
+        numbers, sums = np.dtype(np.int32), np.dtype(np.int64)
+        vertices = {
+            **dict.fromkeys(("whole", "label", "part", "target", "size"), (n, numbers)),
+            **dict.fromkeys(("sigma", "tied"), (n, sums)),
+            "base": (n + 1, sums),
+            "active": (n, np.dtype(np.uint8)),
+        }
+        lists = (
+            *((n + 32 * (blocks + 1), numbers), *((count, numbers) for count in (*listed, *listed))),  # movers, rows
+            *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
+        )
+        table = slots * slot_words, np.dtype(np.uint32)
+        following = (n + 1, sums), (nvals, numbers), (nvals, word), (n, sums), (n, sums)
+        needed = sum(count * kind.itemsize for count, kind in (*vertices.values(), *lists, table, *following))
+        needed += 8 * n * (rows.ptr.dtype != np.int64) + nvals * word.itemsize * (not iso and word != np.int64)
+        device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
 
-        def numbers(count: int) -> Array:
-            return xp.empty(count, np.int32)
+        def made(count: int, kind: np.dtype) -> Array:
+            return device.xp.empty(count, kind)
 
-        def sums(count: int) -> Array:
-            return xp.empty(count, np.int64)
-
-        table = xp.zeros((slots, self.slot // 4), np.uint32)
-        table[:, 0] = FREE
-        self.whole, self.found, self.label, self.sigma = numbers(n), numbers(n), numbers(n), sums(n)
-        # VertexArrays, RowLists, Slots and LevelArrays of louvain_levels.cu
-        self.memory = (
-            *(n, self.whole, self.label, *(numbers(n) for _ in range(5))),  # part, target, number, finer, size
-            *(self.sigma, sums(n), sums(n + 1), xp.empty(n, np.uint8)),  # tied, base, active
-            numbers(n + 32 * (blocks + 1)),  # movers
-            *(numbers(count) for count in (*listed, *listed)),  # rows, moved
-            *(numbers(2 * hubs), numbers(2 * hubs), numbers(hubs)),  # part_hub, part_number, parts_left
-            *(sums(hubs), sums(blocks)),  # hub_slot, block_sums
-            table,
-            *(sums(n + 1), numbers(nvals), xp.empty(nvals, self.sum.np_type), sums(n), sums(n)),
-        )  # ptr, col, values, degree, loop
+        arrays = {name: made(*shape) for name, shape in vertices.items()}
+        self.whole, self.label, self.sigma, self.found = (arrays[k] for k in ("whole", "label", "sigma", "part"))
+        halves = arrays["base"].view(np.int32)
+        arrays |= {"number": halves[:n], "finer": halves[n : 2 * n]}  # base is used after them
+        slots_made = device.xp.zeros(table[0], np.uint32)
+        slots_made[::slot_words] = FREE
+        # VertexArrays, RowLists, the table and LevelArrays of louvain_levels.cu
+        order = "whole", "label", "part", "target", "number", "finer", "size", "sigma", "tied", "base", "active"
+        made_lists, made_levels = ([made(*shape) for shape in shapes] for shapes in (lists, following))
+        self.memory = n, *(arrays[name] for name in order), *made_lists, slots_made, *made_levels
         ptr, col = rows.ptr.astype(np.int64, copy=False), rows.col.astype(np.int32, copy=False)
-        values = dummy(device, "int64") if iso else level.values
-        values = values.astype(self.sum.np_type, copy=False)
+        values = (dummy(device, "int64") if iso else level.values).astype(word, copy=False)
         self.graph = n, nvals, ptr, col, values, int(not iso), level.degree, level.loop
 
     def run(
