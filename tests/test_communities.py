@@ -324,8 +324,8 @@ def test_the_same_communities_everywhere(device, program, weights):
 
 @pytest.mark.parametrize("program", [al.louvain, al.leiden], ids=["louvain", "leiden"])
 def test_communities_of_rows_of_every_length(device, program, monkeypatch):
-    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts. Leiden takes the graph
-    as a large one."""
+    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts. Leiden takes
+    the graph as a large one."""
     graphblas = pytest.importorskip("graphblas")
     text = importlib.import_module("bitblas.algorithms.communities.louvain")
     monkeypatch.setattr(text, "SMALL", 100)

@@ -10,6 +10,7 @@
 
 #define FREE 0xffffffffu  // no key, in a table
 #define GROUP 8  // lanes of a short row
+#define SLOTS (2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW))  // of a block's tables
 #define ROWS_AT_ONCE 4  // that a warp takes from a list
 #define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
 
@@ -675,19 +676,38 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
       [&](i64 c, i64 before) { base[c] = before, next.degree[c] = degree[c], next.loop[c] = 0; });
   if (first_thread() == 0) base[size] = slots;
   barrier.meet();
+  auto add = [&](u64 pair, SUM_T x) {
+    const u32 c = (u32)(pair >> 32);
+    bool claimed;
+    Slot* table = m.table + base[c];
+    add_to(&table[find_slot(table, (u32)(base[c + 1] - base[c]), (u32)pair, claimed)].sum, x);
+    if (claimed) atomicAdd(length + c, 1);
+  };
+  // Few large communities have few pairs with many entries each. A block sums those that it meets first in shared memory.
+  u64* pairs = (u64*)shared.sums;
+  SUM_T* sums = (SUM_T*)(pairs + SLOTS / 2);
+#pragma unroll 1
+  for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS) pairs[s] = ~0ull, sums[s] = 0;
+  __syncthreads();
 #pragma unroll 1
   for (i64 e = first_thread(); (e & ~31) < g.nvals; e += all_threads()) {
     const bool valid = e < g.nvals;
     const u32 c = valid ? (u32)m.part[range_of(g.ptr, g.n, e)] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
-    const u32 peers = __match_any_sync(ALL_LANES, (u64)c << 32 | d);
+    const u64 pair = (u64)c << 32 | d;
+    const u32 peers = __match_any_sync(ALL_LANES, pair);
     const SUM_T x = weight_of_peers(g, peers, valid, e);
     if (valid && !(peers & lanes_below())) {
-      bool claimed;
-      Slot* table = m.table + base[c];
-      add_to(&table[find_slot(table, (u32)(base[c + 1] - base[c]), d, claimed)].sum, x);
-      if (claimed) atomicAdd(length + c, 1);
+      const u32 s = __umulhi((c * 0x85EBCA6Bu ^ d) * 2654435769u, SLOTS / 2);
+      u64 was = peek(pairs + s);
+      if (was == ~0ull) was = atomicCAS(pairs + s, ~0ull, pair);
+      if (was == ~0ull || was == pair) add_to(sums + s, x);
+      else add(pair, x);
     }
   }
+  __syncthreads();
+#pragma unroll 1
+  for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS)
+    if (pairs[s] != ~0ull) add(pairs[s], sums[s]);
   barrier.meet();
   const i64 nvals = scan(
       size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
@@ -709,10 +729,11 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
 }
 
 #ifdef KERNEL_louvain_levels
-// Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only after
-// more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label: of the vertices of the present level. found: at the end, the
-// label of each vertex of the first level. sigma: then the degrees of the last level. factor: resolution / sum of
-// degrees; enough: the least gain of a sweep that goes on.
+// Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only
+// after more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label:
+// of the vertices of the present level. found: at the end, the label of each vertex of the first level (`part` can be that
+// memory). sigma: then the degrees of the last level. factor: resolution / sum of degrees; enough: the least gain of a
+// sweep that goes on.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Slot* table, LevelArrays next, int* found,
                    i64* state_words, i64 leiden, i64 levels, double factor, double enough) {
@@ -723,8 +744,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
   __shared__ u32 moved, taken;
-  const int most = 2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW);
-  const Shared shared = {(u32*)((SUM_T*)dynamic + most), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
+  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;
