@@ -748,28 +748,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;
-  i64 level = state.level, key = state.key, rounds = state.sweeps;
-  const i64 last = level + levels;
-  Graph g = first;
+  // In shared memory, because registers are few.
+  __shared__ Graph g;
+  __shared__ i64 level, key, rounds, last;
+  if (threadIdx.x == 0) {
+    level = state.level, key = state.key, rounds = state.sweeps, last = level + levels;
+    g = first;
+    if (level) g = {state.n, state.nvals, next.ptr, next.col, next.values, 1, next.degree, next.loop};
+  }
   for (;;) {
-    if (level) {
-      const bool begins = level == state.level;  // this launch begins here
-      g = {begins ? state.n : g.n,
-           begins ? state.nvals : g.nvals,
-           next.ptr,
-           next.col,
-           next.values,
-           1,
-           next.degree,
-           next.loop};
-    }
     barrier.meet();
     if (level == last) {
       if (first_thread() == 0)
         state.n = g.n, state.nvals = g.nvals, state.level = level, state.key = key, state.sweeps = rounds;
       return;
     }
-    key = drawn(key, level);
+    __syncthreads();
+    if (threadIdx.x == 0) key = drawn(key, level);
     // sigma = the sum of the degrees of each community
     i64 longest = 0;
 #pragma unroll 1
@@ -806,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         gained += turns.gained;
         barrier.meet();
       }
-      ++rounds;
+      if (threadIdx.x == 0) ++rounds;
       if (2 * ((double)gained / (double)GAIN_UNIT) <= enough) break;
     }
     // Numbers of communities; vertices of the next level: these, or their connected parts if those are fewer than vertices.
@@ -826,9 +821,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     barrier.meet();
     if (size == g.n) break;
     contract(g, m, size, shared, barrier);
-    g.n = size;
-    g.nvals = next.ptr[size];
-    ++level;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      g = {size, next.ptr[size], next.ptr, next.col, next.values, 1, next.degree, next.loop};
+      ++level;
+    }
   }
   i64 inside = 0;
 #pragma unroll 1
