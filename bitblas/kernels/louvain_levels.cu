@@ -206,6 +206,17 @@ __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
 __device__ __forceinline__ u32* key_at(u32* keys, u32 i) { return keys + i; }
 __device__ __forceinline__ u32* key_at(Slot* table, u32 i) { return &table[i].key; }
 
+// Append the v of the lanes with valid to a list; all lanes of the warp call it.
+__device__ __noinline__ void append(bool valid, int v, u64* count, int* list) {
+  const u32 lanes = __ballot_sync(ALL_LANES, valid);
+  if (!lanes) return;
+  const int leader = __ffs(lanes) - 1;
+  u64 first = 0;
+  if ((threadIdx.x & 31) == leader) first = atomicAdd(count, (u64)__popc(lanes));
+  first = __shfl_sync(ALL_LANES, first, leader);
+  if (valid) list[first + __popc(lanes & lanes_below())] = v;
+}
+
 // The slot of a key in a table of `size` slots, which has room for it. claimed: whether the key is new.
 template <class Table> __device__ __forceinline__ u32 find_slot(Table* table, u32 size, u32 k, bool& claimed) {
   u32 i = __umulhi(k * 2654435769u, size);
@@ -441,10 +452,9 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
       m.hub_slot[h] = (i64)atomicAdd(&lists.slots, (u64)slots_for(length));
 #pragma unroll 1
       for (i64 j = 0; j < parts; ++j) m.part_hub[p + j] = (int)h, m.part_number[p + j] = (int)j;
-    } else if (length > 32) {
-      const int kind = length > WARP_ROW ? FOR_BLOCKS : FOR_WARPS;
-      m.rows(kind)[atomicAdd(lists.rows + kind, 1ull)] = (int)v;
     }
+    append(length > 32 && length <= WARP_ROW, (int)v, lists.rows + FOR_WARPS, m.warp_rows);
+    append(length > WARP_ROW && length <= BLOCK_ROW, (int)v, lists.rows + FOR_BLOCKS, m.block_rows);
     const u32 few = __ballot_sync(ALL_LANES, length > 0 && length <= GROUP);
     if (few) {
       if (few >> lane & 1u) turns[__popc(few & lanes_below())] = lane;
@@ -569,7 +579,7 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
       const i64 v = i < lists.rows[kind] ? m.rows(kind)[i] : 0;
       const bool valid = i < lists.rows[kind] && m.target[v] >= 0;
       entries += rule.move(v, valid);
-      if (valid) m.moved(kind)[atomicAdd(lists.moved + kind, 1ull)] = (int)v;
+      append(valid, (int)v, lists.moved + kind, m.moved(kind));
     }
   gained = total_of_block(gained, shared.totals);
   entries = total_of_block(entries, shared.totals);
