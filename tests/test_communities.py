@@ -6,6 +6,7 @@ device runs them in slow tests.
 import importlib
 import itertools
 import random
+import re
 from collections import Counter
 
 import algorithm_runs as runs
@@ -18,6 +19,7 @@ from oracles import GRAPHS, Graph
 import bitblas
 from bitblas import algorithms as al
 from bitblas import tuning
+from bitblas.device import memory
 
 
 def ldbc_labels(graph, rounds, directed):
@@ -342,6 +344,20 @@ def test_communities_of_rows_of_every_length(device, program, monkeypatch):
         with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
             found.append(full(program(A, weighted=program is al.leiden, gb=library)))
     assert np.array_equal(*found)
+
+
+@pytest.mark.off_cpu
+def test_memory_of_a_pass_is_foreseen(device):
+    """20 bytes an entry, 36 if weights are INT64, 73 a vertex, and lists of long rows."""
+    A = al.rmat_graph(10, 8, seed=1)
+    W = A.apply(bitblas.binary.times, right=1 << 30).new()
+    for matrix_, weighted, entry in ((A, False, 20), (W, True, 36)):
+        least = 73 * A.nrows + entry * A.nvals
+        with bitblas.config.set(memory_limit=memory.bytes_on(A._store.device) + least - 1000):
+            with pytest.raises(bitblas.exceptions.OutOfMemory, match="communities of 1024 vertices and") as caught:
+                al.louvain(matrix_, weighted=weighted)
+        needed = int(re.search(r"needs (\d+) bytes", str(caught.value))[1])
+        assert least < needed < least + 40 * A.nrows + A.nvals
 
 
 @pytest.mark.parametrize("resolution", [0.0, 1e-305, 1e300])
