@@ -1193,6 +1193,9 @@ TABLE: dict[str, Threshold] = {
     "louvain.block_row": Threshold(
         8192, "entries", "Longest row that a block sums by key in shared memory; longer ones are read in such parts."
     ),
+    "louvain.sorted_entries": Threshold(
+        1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
+    ),
     # Peeling: operations/peeling.py.
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."

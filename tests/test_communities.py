@@ -341,7 +341,9 @@ def test_communities_of_rows_of_every_length(device, program, monkeypatch):
     found = []
     for library in (graphblas, bitblas):
         A = library.Matrix.from_coo(i, j, w, nrows=240, ncols=240, dup_op=library.binary.max)
-        with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
+        with tuning.override(
+            {"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64, "louvain.sorted_entries": 300}
+        ):
             found.append(full(program(A, weighted=program is al.leiden, gb=library)))
     assert np.array_equal(*found)
 

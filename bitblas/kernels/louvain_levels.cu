@@ -172,6 +172,26 @@ __device__ __forceinline__ i64 scan(i64 n, Barrier& barrier, const Memory& m, co
   return all;
 }
 
+// visit(x, range of x, whether x < count) for all x, by warps that take consecutive ones. ptr: where each of n ranges
+// begins. All lanes of a warp visit at the same time.
+template <class Visit>
+__device__ __forceinline__ void for_ranges(i64 count, const i64* ptr, i64 n, Visit visit) {
+  const i64 warps = all_threads() / 32, share = count / (32 * warps) + 1, chunk = 32 * (share < 16 ? share : 16);
+  const int lane = threadIdx.x & 31;
+#pragma unroll 1
+  for (i64 begin = first_thread() / 32 * chunk; begin < count; begin += warps * chunk) {
+    const i64 end = begin + chunk < count ? begin + chunk : count;
+    const i64 border = range_of(ptr, n, lane ? end - 1 : begin), high = __shfl_sync(ALL_LANES, border, 1);
+    i64 low = __shfl_sync(ALL_LANES, border, 0);
+#pragma unroll 1
+    for (i64 x = begin + lane; x - lane < end; x += 32) {
+      const i64 i = x < end ? range_between(ptr, low, high, x) : high;
+      visit(x, i, x < end);
+      low = __shfl_sync(ALL_LANES, i, 31);
+    }
+  }
+}
+
 // ---- Sums by key. Lanes of a warp with the same key add up before they touch memory.
 
 // The sum over the lanes of `peers`, in the lowest of them. All lanes of the warp call it.
@@ -205,6 +225,15 @@ __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
 
 __device__ __forceinline__ u32* key_at(u32* keys, u32 i) { return keys + i; }
 __device__ __forceinline__ u32* key_at(Slot* table, u32 i) { return &table[i].key; }
+
+// The number of a lane with valid among all lanes with its k: count[k]++. All lanes of the warp call it.
+__device__ __noinline__ int next_of_key(int* count, bool valid, int k) {
+  const u32 peers = __match_any_sync(ALL_LANES, valid ? (u32)k : FREE);
+  const int leader = __ffs(peers) - 1;
+  int first = 0;
+  if (valid && (threadIdx.x & 31) == leader) first = atomicAdd(count + k, __popc(peers));
+  return __shfl_sync(ALL_LANES, first, leader) + __popc(peers & lanes_below());
+}
 
 // Append the v of the lanes with valid to a list; all lanes of the warp call it.
 __device__ __noinline__ void append(bool valid, int v, u64* count, int* list) {
@@ -636,12 +665,10 @@ __device__ __forceinline__ i64 number_labels(i64 n, const int* label, int* numbe
 __device__ __forceinline__ void refine(const Graph& g, const Memory& m, State& state, double factor, i64 key,
                                        i64 longest, int* movers, const Shared& shared, Barrier& barrier, u32& turn) {
   // tied[v] = the weight from v to its community, with the self loop. (It is 0 before.)
-#pragma unroll 1
-  for (i64 e = first_thread(); (e & ~31) < g.nvals; e += all_threads()) {
-    const i64 v = e < g.nvals ? range_of(g.ptr, g.n, e) : 0;
-    const bool inner = e < g.nvals && m.label[v] == m.label[g.col[e]];
+  for_ranges(g.nvals, g.ptr, g.n, [&](i64 e, i64 v, bool valid) {
+    const bool inner = valid && m.label[v] == m.label[g.col[e]];
     add_by_key(m.tied, inner, (u32)v, inner ? g.weight(e) : 0);
-  }
+  });
   barrier.meet();
   // Vertices loosely tied to their community stay alone: w(v, C - v) < share k(v) sigma(C - v).
 #pragma unroll 1
@@ -663,7 +690,8 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
                                          Barrier& barrier) {
   const LevelArrays& next = m.next;
   i64 *base = m.base, *degree = m.sigma;
-  int* length = m.size;
+  int *length = m.size, *order = m.movers;
+  const bool sorts = g.nvals > SORTED;
 #pragma unroll 1
   for (i64 v = first_thread(); v < size; v += all_threads()) base[v] = 0, degree[v] = 0, length[v] = 0;
   barrier.meet();
@@ -675,6 +703,7 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
     add_by_key(base, valid, (u32)c, valid ? g.length(v) : 0);
     add_by_key(degree, valid, (u32)c, valid ? g.degree[v] : 0);
     if (valid) poke(m.target + c, m.label[v]);
+    if (sorts) next_of_key(length, valid, c);
   }
 #pragma unroll 1
   for (i64 v = first_thread(); v < m.vertices; v += all_threads()) m.whole[v] = m.part[m.whole[v]];
@@ -685,6 +714,28 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
       size, barrier, m, shared, [&](i64 c) { return slots_for(base[c] < size ? base[c] : size); },
       [&](i64 c, i64 before) { base[c] = before, next.degree[c] = degree[c], next.loop[c] = 0; });
   if (first_thread() == 0) base[size] = slots;
+  // In a large graph the rows of a vertex of the next level follow each other, so that its table is in cache meanwhile.
+  // order: the vertices of the present level; ptr: where their rows begin in this order.
+  const i64* ptr = g.ptr;
+  if (sorts) {
+    barrier.meet();
+    scan(
+        size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
+        [&](i64 c, i64 before) { length[c] = (int)before; });
+    barrier.meet();
+#pragma unroll 1
+    for (i64 v = first_thread(); (v & ~31) < g.n; v += all_threads()) {
+      const int at = next_of_key(length, v < g.n, v < g.n ? m.part[v] : 0);
+      if (v < g.n) order[at] = (int)v;
+    }
+    barrier.meet();
+    scan(
+        g.n, barrier, m, shared, [&](i64 i) { return g.length(order[i]); },
+        [&](i64 i, i64 before) { m.tied[i] = before; });
+    ptr = m.tied;
+#pragma unroll 1
+    for (i64 c = first_thread(); c < size; c += all_threads()) length[c] = 0;
+  }
   barrier.meet();
   auto add = [&](u64 pair, SUM_T x) {
     const u32 c = (u32)(pair >> 32);
@@ -699,21 +750,20 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
 #pragma unroll 1
   for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS) pairs[s] = ~0ull, sums[s] = 0;
   __syncthreads();
-#pragma unroll 1
-  for (i64 e = first_thread(); (e & ~31) < g.nvals; e += all_threads()) {
-    const bool valid = e < g.nvals;
-    const u32 c = valid ? (u32)m.part[range_of(g.ptr, g.n, e)] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
+  for_ranges(g.nvals, ptr, g.n, [&](i64 x, i64 i, bool valid) {
+    const i64 v = sorts ? order[i] : i, e = g.ptr[v] + x - ptr[i];
+    const u32 c = valid ? (u32)m.part[v] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
     const u64 pair = (u64)c << 32 | d;
     const u32 peers = __match_any_sync(ALL_LANES, pair);
-    const SUM_T x = weight_of_peers(g, peers, valid, e);
+    const SUM_T sum = weight_of_peers(g, peers, valid, e);
     if (valid && !(peers & lanes_below())) {
       const u32 s = __umulhi((c * 0x85EBCA6Bu ^ d) * 2654435769u, SLOTS / 2);
       u64 was = peek(pairs + s);
       if (was == ~0ull) was = atomicCAS(pairs + s, ~0ull, pair);
-      if (was == ~0ull || was == pair) add_to(sums + s, x);
-      else add(pair, x);
+      if (was == ~0ull || was == pair) add_to(sums + s, sum);
+      else add(pair, sum);
     }
-  }
+  });
   __syncthreads();
 #pragma unroll 1
   for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS)
@@ -721,19 +771,20 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
   barrier.meet();
   const i64 nvals = scan(
       size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
-      [&](i64 c, i64 before) { next.ptr[c] = before; });
+      [&](i64 c, i64 before) { next.ptr[c] = before, length[c] = 0; });
   if (first_thread() == 0) next.ptr[size] = nvals;
   barrier.meet();
-#pragma unroll 1
-  for (i64 s = first_thread(); s < slots; s += all_threads()) {
-    const Slot found = m.table[s];
-    if (found.key == FREE) continue;
-    const i64 c = range_of(base, size, s), at = next.ptr[c] + atomicSub(length + c, 1) - 1;
+  for_ranges(slots, base, size, [&](i64 s, i64 c, bool valid) {
+    Slot found = {FREE, 0};
+    if (valid) found = m.table[s];
+    const bool used = found.key != FREE;
+    const i64 left = next_of_key(length, used, (int)c), at = next.ptr[c] + left;
+    if (!used) return;
     next.col[at] = (int)found.key;
     next.values[at] = found.sum;
     if ((i64)found.key == c) next.loop[c] = (i64)found.sum;
     m.table[s] = {FREE, 0};
-  }
+  });
 #pragma unroll 1
   for (i64 c = first_thread(); c < size; c += all_threads()) m.label[c] = m.target[c];
 }

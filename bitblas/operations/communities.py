@@ -310,6 +310,7 @@ class Climb:
         constants = {"THREADS": self.threads, "RESIDENT": self.resident, "COOPERATIVE": 1, "SHARED_BYTES": shared}
         constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "SMALL": small, "GAIN_UNIT": GAIN_UNIT}
         constants |= {"WARP_ROW": self.warp_row, "BLOCK_ROW": self.block_row}
+        constants["SORTED"] = tuning.count("louvain.sorted_entries")
         return Variant("kernels/louvain_levels", (("SUM", self.sum), ("COL", INT32)), tuple(constants.items()))
 
 
