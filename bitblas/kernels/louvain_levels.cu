@@ -1,9 +1,9 @@
 // Louvain and Leiden: a pass through all levels in one launch. The blocks run at the same time and meet at barriers of the
 // grid; the method is that of algorithms/communities/louvain.py, and the numbers are the same.
-// Rows of a level are binned by length: groups of 8 lanes or a warp hold short rows in registers; longer rows are listed and
-// go to the next free warp or block, which has a hash table in shared memory; hubs are read in parts of BLOCK_ROW entries,
-// which are summed in shared memory and then added to a table in global memory. The order of sums and of lists differs
-// from run to run; sums of integers do not. SUM: the type of weights, which holds the sum of all.
+// Rows of a level are binned by length: groups of 8 lanes or a warp hold short rows in registers, a warp or a block has a
+// hash table in shared memory, and hubs are read in parts of BLOCK_ROW entries, which are summed in shared memory and then
+// added to a table in global memory. The order of sums and of lists differs from run to run; sums of integers do not.
+// SUM: the type of weights, which holds the sum of all.
 #include "formats/csr/search.cuh"
 #include "kernels/grid.cuh"
 #include "kernels/views.cuh"
@@ -11,7 +11,6 @@
 #define FREE 0xffffffffu  // no key, in a table
 #define GROUP 8  // lanes of a short row
 #define SLOTS (2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW))  // of a block's tables
-#define ROWS_AT_ONCE 4  // that a warp takes from a list
 #define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
 
 // The same numbers as `random_hash(x, key)` of the algorithms.
@@ -38,13 +37,12 @@ struct Graph {
 };
 
 // Lists of a step that all blocks share, and the gain of its moves. Three are used in turn: one is read, one is cleared.
-// Listed rows are of a kind: FOR_WARPS, FOR_BLOCKS, or HUBS. next_part, next_row: how many of the parts of hubs and rows for
-// blocks, and of the rows for warps, are taken.
+// Listed rows are of a kind: for a block, or hubs.
+enum { LONG, HUBS };
 struct Lists {
-  u64 rows[3], moved[3], parts, slots, next_part, next_row;
+  u64 rows[2], moved[2], parts, slots;
   i64 gained, entries;
 };
-enum { FOR_WARPS, FOR_BLOCKS, HUBS };
 
 // The first words of `state`: what the host reads, and where the next launch goes on.
 struct State {
@@ -70,11 +68,10 @@ struct VertexArrays {
 };
 struct RowLists {
   int* movers;  // short rows that move: a segment for each block
-  int *warp_rows, *block_rows, *hubs;  // listed rows
-  int *moved_warp_rows, *moved_block_rows, *moved_hubs;
+  int *long_rows, *hubs;  // listed rows
+  int *moved_rows, *moved_hubs;
   int* part_hub;
   int* part_number;
-  int* parts_left;  // of a hub
   i64* hub_slot;
   i64* block_sums;
 };
@@ -94,12 +91,8 @@ struct LevelArrays {
 struct Memory : VertexArrays, RowLists {
   Slot* table;
   LevelArrays next;
-  __device__ __forceinline__ int* rows(int kind) const {
-    return kind == FOR_WARPS ? warp_rows : kind == FOR_BLOCKS ? block_rows : hubs;
-  }
-  __device__ __forceinline__ int* moved(int kind) const {
-    return kind == FOR_WARPS ? moved_warp_rows : kind == FOR_BLOCKS ? moved_block_rows : moved_hubs;
-  }
+  __device__ __forceinline__ int* rows(int kind) const { return kind == LONG ? long_rows : hubs; }
+  __device__ __forceinline__ int* moved(int kind) const { return kind == LONG ? moved_rows : moved_hubs; }
 };
 
 struct Best {
@@ -116,7 +109,6 @@ struct Shared {
   i64* totals;
   int* turns;
   u32* moved;
-  u32* taken;
 };
 
 // The sum over the lower threads of a block, and over all of them.
@@ -477,13 +469,11 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
       const i64 parts = (length + BLOCK_ROW - 1) / BLOCK_ROW;
       const u64 h = atomicAdd(lists.rows + HUBS, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
       m.hubs[h] = (int)v;
-      m.parts_left[h] = (int)parts;
       m.hub_slot[h] = (i64)atomicAdd(&lists.slots, (u64)slots_for(length));
 #pragma unroll 1
       for (i64 j = 0; j < parts; ++j) m.part_hub[p + j] = (int)h, m.part_number[p + j] = (int)j;
     }
-    append(length > 32 && length <= WARP_ROW, (int)v, lists.rows + FOR_WARPS, m.warp_rows);
-    append(length > WARP_ROW && length <= BLOCK_ROW, (int)v, lists.rows + FOR_BLOCKS, m.block_rows);
+    append(length > WARP_ROW && length <= BLOCK_ROW, (int)v, lists.rows + LONG, m.long_rows);
     const u32 few = __ballot_sync(ALL_LANES, length > 0 && length <= GROUP);
     if (few) {
       if (few >> lane & 1u) turns[__popc(few & lanes_below())] = lane;
@@ -504,78 +494,66 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
       const Best best = best_in_lanes<32>(g, rule, row, true);
       if (lane == 0) decide(row, best);
     }
+#pragma unroll 1
+    for (u32 rest = __ballot_sync(ALL_LANES, length > 32 && length <= WARP_ROW); rest; rest &= rest - 1) {
+      const Row row = rule.row(base + __ffs(rest) - 1);
+      const Best best = best_of_warp(g, rule, row, shared);
+      if (lane == 0) decide(row, best);
+    }
   }
 }
 
-// Take the next of the units that all blocks share. All threads of the block call it, and get the same number.
-__device__ __forceinline__ u32 take_unit(u64* next, const Shared& shared) {
-  __syncthreads();
-  if (threadIdx.x == 0) *shared.taken = (u32)atomicAdd(next, 1ull);
-  __syncthreads();
-  return *shared.taken;
-}
-
-// Find the best keys of listed rows: first a block for each part of a hub and for each long row, then a warp for each of
-// the others.
+// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub.
 template <class Rule>
-__device__ __forceinline__ void choose_listed(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
-                                              const Shared& shared, i64& gained) {
-  const u64 parts = lists.parts, units = parts + lists.rows[FOR_BLOCKS];
+__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
+                                            const Shared& shared, i64& gained) {
 #pragma unroll 1
-  for (u64 unit; units && (unit = take_unit(&lists.next_part, shared)) < units;) {
-    const bool whole = unit >= parts;
-    const int h = whole ? 0 : m.part_hub[unit];
-    const Row row = rule.row(whole ? m.block_rows[unit - parts] : m.hubs[h]);
-    const i64 last = g.ptr[row.v + 1], low = g.ptr[row.v] + (whole ? 0 : (i64)m.part_number[unit] * BLOCK_ROW);
-    const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
-    const u32 size = (u32)(2 * (high - low));
-    fill_table(g, rule, row, low, high, size, shared);
+  for (u64 i = blockIdx.x; i < lists.rows[LONG]; i += gridDim.x) {
+    const Row row = rule.row(m.long_rows[i]);
+    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
+    const u32 size = (u32)(2 * (end - begin));
+    fill_table(g, rule, row, begin, end, size, shared);
     Best best = {0, FREE, 0};
-    if (whole) {
 #pragma unroll 1
-      for (u32 s = threadIdx.x; s < size; s += THREADS)
-        if (shared.keys[s] != FREE) join(best, candidate(rule, row, shared.keys[s], shared.sums[s]));
-    } else {
-      // Add the sums to the table of the hub. The block of the last part finds the best key, and leaves the table free.
-      Slot* table = m.table + m.hub_slot[h];
-      const u32 slots = (u32)slots_for(g.length(row.v));
-      bool claimed;
-#pragma unroll 1
-      for (u32 s = threadIdx.x; s < size; s += THREADS)
-        if (shared.keys[s] != FREE)
-          add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
-      __threadfence();
-      __syncthreads();
-      if (threadIdx.x == 0) *shared.taken = (u32)atomicSub(m.parts_left + h, 1);
-      __syncthreads();
-      if (*shared.taken != 1) continue;
-      __threadfence();
-#pragma unroll 1
-      for (u32 s = threadIdx.x; s < slots; s += THREADS) {
-        const u32 k = load_fresh(&table[s].key);
-        if (k == FREE) continue;
-        join(best, candidate(rule, row, k, load_fresh(&table[s].sum)));
-        table[s].key = FREE, table[s].sum = 0;
-      }
-    }
+    for (u32 s = threadIdx.x; s < size; s += THREADS)
+      if (shared.keys[s] != FREE) join(best, candidate(rule, row, shared.keys[s], shared.sums[s]));
     join_block(best, shared.best);
     if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
   }
-  const int lane = threadIdx.x & 31;
-  const u64 rows = lists.rows[FOR_WARPS];
-  __syncthreads();
 #pragma unroll 1
-  for (;;) {
-    u64 first = 0;
-    if (lane == 0) first = atomicAdd(&lists.next_row, (u64)ROWS_AT_ONCE);
-    first = __shfl_sync(ALL_LANES, first, 0);
-    if (first >= rows) break;
+  for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
+    const int h = m.part_hub[p];
+    const Row row = rule.row(m.hubs[h]);
+    const i64 low = g.ptr[row.v] + (i64)m.part_number[p] * BLOCK_ROW, last = g.ptr[row.v + 1];
+    const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
+    fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
+    Slot* table = m.table + m.hub_slot[h];
+    const u32 slots = (u32)slots_for(g.length(row.v));
+    bool claimed;
 #pragma unroll 1
-    for (u64 i = first; i < first + ROWS_AT_ONCE && i < rows; ++i) {
-      const Row row = rule.row(m.warp_rows[i]);
-      const Best best = best_of_warp(g, rule, row, shared);
-      if (lane == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+    for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
+      if (shared.keys[s] != FREE) add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
+    __syncthreads();
+  }
+}
+
+// The best key of each hub, by a block; its table is free afterwards.
+template <class Rule>
+__device__ __forceinline__ void choose_hubs(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
+                                            const Shared& shared, i64& gained) {
+#pragma unroll 1
+  for (u64 h = blockIdx.x; h < lists.rows[HUBS]; h += gridDim.x) {
+    const Row row = rule.row(m.hubs[h]);
+    Slot* table = m.table + m.hub_slot[h];
+    Best best = {0, FREE, 0};
+#pragma unroll 1
+    for (i64 s = threadIdx.x; s < slots_for(g.length(row.v)); s += THREADS) {
+      if (table[s].key == FREE) continue;
+      join(best, candidate(rule, row, table[s].key, table[s].sum));
+      table[s] = {FREE, 0};
     }
+    join_block(best, shared.best);
+    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
   }
 }
 
@@ -589,9 +567,13 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
   __syncthreads();
   i64 gained = 0, entries = 0;
   choose_short(g, m, rule, lists, movers, shared, gained);
-  if (longest > 32) {
+  if (longest > WARP_ROW) {
     barrier.meet();
-    choose_listed(g, m, rule, lists, shared, gained);
+    choose_long(g, m, rule, lists, shared, gained);
+  }
+  if (longest > BLOCK_ROW) {
+    barrier.meet();
+    choose_hubs(g, m, rule, lists, shared, gained);
   }
   barrier.meet();
   if (first_thread() == 0) state.lists[(turn + 1) % 3] = Lists();
@@ -602,7 +584,7 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
     entries += rule.move(valid ? movers[i] : 0, valid);
   }
 #pragma unroll 1
-  for (int kind = 0; kind < 3; ++kind)
+  for (int kind = LONG; kind <= HUBS; ++kind)
 #pragma unroll 1
     for (u64 i = (u64)first_thread(); i / 32 * 32 < lists.rows[kind]; i += (u64)all_threads()) {
       const i64 v = i < lists.rows[kind] ? m.rows(kind)[i] : 0;
@@ -638,10 +620,7 @@ __device__ __forceinline__ void activate(const Graph& g, const Memory& m, const 
   for (u32 i = threadIdx.x / GROUP; i < *shared.moved; i += THREADS / GROUP)
     mark(movers[i], threadIdx.x & (GROUP - 1), GROUP);
 #pragma unroll 1
-  for (u64 i = (u64)first_thread() / 32; i < lists.moved[FOR_WARPS]; i += (u64)all_threads() / 32)
-    mark(m.moved_warp_rows[i], threadIdx.x & 31, 32);
-#pragma unroll 1
-  for (int kind = FOR_BLOCKS; kind <= HUBS; ++kind)
+  for (int kind = LONG; kind <= HUBS; ++kind)
 #pragma unroll 1
     for (u64 i = blockIdx.x; i < lists.moved[kind]; i += gridDim.x) mark(m.moved(kind)[i], threadIdx.x, THREADS);
 }
@@ -804,8 +783,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   __shared__ Best best[WARPS];
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
-  __shared__ u32 moved, taken;
-  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
+  __shared__ u32 moved;
+  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;

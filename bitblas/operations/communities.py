@@ -31,7 +31,7 @@ from .map_products import LARGEST, Choice, Keys, MapProduct, Operands, Score, Se
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
-STATE_WORDS = 46  # State in louvain_levels.cu
+STATE_WORDS = 34  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
@@ -241,9 +241,9 @@ class Climb:
         self.sum = UINT32 if level.total < 1 << 32 else INT64
         blocks, word = self.resident * device.multiprocessors, self.sum.np_type
         slots, slot_words = nvals + nvals // 2, 2 if self.sum is UINT32 else 4  # a slot: key and sum
-        # Rows that hold more than 32, warp_row and block_row entries are listed.
-        listed = [min(n, nvals // longest) + 1 for longest in (32, self.warp_row, self.block_row)]
-        hubs = listed[2]
+        # Rows that hold more than warp_row and block_row entries are listed.
+        listed = [min(n, nvals // longest) + 1 for longest in (self.warp_row, self.block_row)]
+        hubs = listed[1]
         numbers, sums = np.dtype(np.int32), np.dtype(np.int64)
         vertices = {
             **dict.fromkeys(("whole", "label", "part", "target", "size"), (n, numbers)),
@@ -253,7 +253,7 @@ class Climb:
         }
         lists = (
             *((n + 32 * (blocks + 1), numbers), *((count, numbers) for count in (*listed, *listed))),  # movers, rows
-            *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
+            *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
         )
         table = slots * slot_words, np.dtype(np.uint32)
         following = (n + 1, sums), (nvals, numbers), (nvals, word), (n, sums), (n, sums)
