@@ -239,29 +239,29 @@ class Climb:
         self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
         self.threads, self.resident = tuning.count("louvain.threads"), tuning.count("louvain.blocks")
         self.sum = UINT32 if level.total < 1 << 32 else INT64
-        blocks, word = self.resident * device.multiprocessors, self.sum.np_type
+        blocks, word = self.resident * device.multiprocessors, self.sum.np_type.name
         slots, slot_words = nvals + nvals // 2, 2 if self.sum is UINT32 else 4  # a slot: key and sum
         # Rows that hold more than warp_row and block_row entries are listed.
         listed = [min(n, nvals // longest) + 1 for longest in (self.warp_row, self.block_row)]
         hubs = listed[1]
-        numbers, sums = np.dtype(np.int32), np.dtype(np.int64)
+        numbers, sums = "int32", "int64"
         vertices = {
             **dict.fromkeys(("whole", "label", "part", "target", "size"), (n, numbers)),
             **dict.fromkeys(("sigma", "tied"), (n, sums)),
             "base": (n + 1, sums),
-            "active": (n, np.dtype(np.uint8)),
+            "active": (n, "uint8"),
         }
         lists = (
             *((n + 32 * (blocks + 1), numbers), *((count, numbers) for count in (*listed, *listed))),  # movers, rows
             *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
         )
-        table = slots * slot_words, np.dtype(np.uint32)
+        table = slots * slot_words, "uint32"
         following = (n + 1, sums), (nvals, numbers), (nvals, word), (n, sums), (n, sums)
-        needed = sum(count * kind.itemsize for count, kind in (*vertices.values(), *lists, table, *following))
-        needed += 8 * n * (rows.ptr.dtype != np.int64) + nvals * word.itemsize * (not iso and word != np.int64)
+        needed = sum(count * np.dtype(kind).itemsize for count, kind in (*vertices.values(), *lists, table, *following))
+        needed += 8 * n * (rows.ptr.dtype != np.int64) + 4 * nvals * (not iso and word == "uint32")
         device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
 
-        def made(count: int, kind: np.dtype) -> Array:
+        def made(count: int, kind: str) -> Array:
             return device.xp.empty(count, kind)
 
         arrays = {name: made(*shape) for name, shape in vertices.items()}
