@@ -1213,12 +1213,22 @@ TABLE: dict[str, Threshold] = {
         "13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76",
     ),
     # Louvain and Leiden on a GPU: operations/communities.py.
-    "louvain.threads": Threshold(1024, "threads", "Threads of a block; one block per multiprocessor."),
+    "louvain.threads": Threshold(256, "threads", "Threads of a block."),
+    "louvain.blocks": Threshold(
+        4,
+        "blocks",
+        "Blocks that run on a multiprocessor at the same time: one waits for memory while others sum.",
+        "H200 with other work on it, ms of Leiden with 4 blocks of 256 threads, 2 of 512, 1 of 1024: rmat20 125, 122, "
+        "381; rmat22 374, 385, 807; grid2d_2048 35, 51, 66",
+    ),
     "louvain.warp_row": Threshold(
-        256, "entries", "Longest row that a warp sums by key in shared memory; at least 32. 32 warps share 196 KB."
+        256, "entries", "Longest row that a warp sums by key in shared memory; at least 32. 8 warps share 32 KB."
     ),
     "louvain.block_row": Threshold(
-        8192, "entries", "Longest row that a block sums by key in shared memory; longer ones are read in such parts."
+        2048, "entries", "Longest row that a block sums by key in shared memory; longer ones are read in such parts."
+    ),
+    "louvain.sorted_entries": Threshold(
+        1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
     ),
     # Peeling: operations/peeling.py.
     "peeling.short_row": Threshold(

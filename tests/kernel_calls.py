@@ -662,7 +662,9 @@ def communities(weighted: bool) -> None:
     rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
     values = rows + cols if weighted else True
     A = gb.Matrix.from_coo(rows, cols, values, nrows=SIZE, ncols=SIZE, dup_op="max" if weighted else None)
-    with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
+    with tuning.override(
+        {"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64, "louvain.sorted_entries": 300}
+    ):
         gb.algorithms.leiden(A, weighted=weighted)
 
 

@@ -3,8 +3,10 @@ by the modularity that NetworkX reaches: the same program text on python-graphbl
 device runs them in slow tests.
 """
 
+import importlib
 import itertools
 import random
+import re
 from collections import Counter
 
 import algorithm_runs as runs
@@ -17,6 +19,7 @@ from oracles import GRAPHS, Graph
 import bitblas
 from bitblas import algorithms as al
 from bitblas import tuning
+from bitblas.device import memory
 
 
 def ldbc_labels(graph, rounds, directed):
@@ -348,9 +351,13 @@ def test_the_same_communities_everywhere(device, program, weights):
 
 
 @pytest.mark.parametrize("program", [al.louvain, al.leiden], ids=["louvain", "leiden"])
-def test_communities_of_rows_of_every_length(device, program):
-    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts."""
+def test_communities_of_rows_of_every_length(device, program, monkeypatch):
+    """Rows in registers, in the tables of a warp and of a block, and hubs that are read in parts. Leiden takes
+    the graph as a large one."""
     graphblas = pytest.importorskip("graphblas")
+    text = importlib.import_module("bitblas.algorithms.communities.louvain")
+    monkeypatch.setattr(text, "SMALL", 100)
+    monkeypatch.setattr(text, "ROUNDS", (*text.ROUNDS[:-1], 100))
     rng = np.random.default_rng(2)
     i, j, _ = plain_graph(240, 2)
     for hub, degree in enumerate((34, 38, 45, 60, 100, 220)):
@@ -360,9 +367,25 @@ def test_communities_of_rows_of_every_length(device, program):
     found = []
     for library in (graphblas, bitblas):
         A = library.Matrix.from_coo(i, j, w, nrows=240, ncols=240, dup_op=library.binary.max)
-        with tuning.override({"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64}):
+        with tuning.override(
+            {"louvain.threads": 128, "louvain.warp_row": 40, "louvain.block_row": 64, "louvain.sorted_entries": 300}
+        ):
             found.append(full(program(A, weighted=program is al.leiden, gb=library)))
     assert np.array_equal(*found)
+
+
+@pytest.mark.off_cpu
+def test_memory_of_a_pass_is_foreseen(device):
+    """20 bytes an entry, 36 if weights are INT64, 73 a vertex, and lists of long rows."""
+    A = al.rmat_graph(12, 16, seed=1)
+    W = A.apply(bitblas.binary.times, right=1 << 30).new()
+    for matrix_, weighted, entry in ((A, False, 20), (W, True, 36)):
+        least = 73 * A.nrows + entry * A.nvals
+        with bitblas.config.set(memory_limit=memory.bytes_on(A._store.device) + least - 1000):
+            with pytest.raises(bitblas.exceptions.OutOfMemory, match="communities of 4096 vertices and") as caught:
+                al.louvain(matrix_, weighted=weighted)
+        needed = int(re.search(r"needs (\d+) bytes", str(caught.value))[1])
+        assert least < needed < least + 60 * A.nrows + A.nvals
 
 
 @pytest.mark.parametrize("resolution", [0.0, 1e-305, 1e300])

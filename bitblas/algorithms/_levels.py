@@ -36,9 +36,10 @@ class Moves(Protocol):
 
 
 class Level(Protocol):
-    """A graph of n vertices. total: the sum of the degrees. Labels are INT32 arrays."""
+    """A graph of n vertices and nvals entries. total: the sum of the degrees. Labels are INT32 arrays."""
 
     n: int
+    nvals: int
     total: int
 
     @property
@@ -118,6 +119,7 @@ class StatementLevel:
 
     def __init__(self, A: Matrix, extra: Array, resolution: float, gb: ModuleType) -> None:
         self.A, self.extra, self.resolution, self.gb, self.n = A, extra, resolution, gb, A.nrows
+        self.nvals = A.nvals
         # k = sum of the row + extra; share = resolution / total * k
         self.degree = A.reduce_rowwise(gb.monoid.plus).new().to_dense(0) + extra
         self.total = int(self.degree.sum())

@@ -3,12 +3,14 @@
 // Rows of a level are binned by length: groups of 8 lanes or a warp hold short rows in registers, a warp or a block has a
 // hash table in shared memory, and hubs are read in parts of BLOCK_ROW entries, which are summed in shared memory and then
 // added to a table in global memory. The order of sums and of lists differs from run to run; sums of integers do not.
+// SUM: the type of weights, which holds the sum of all.
 #include "formats/csr/search.cuh"
 #include "kernels/grid.cuh"
 #include "kernels/views.cuh"
 
 #define FREE 0xffffffffu  // no key, in a table
 #define GROUP 8  // lanes of a short row
+#define SLOTS (2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW))  // of a block's tables
 #define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
 
 // The same numbers as `random_hash(x, key)` of the algorithms.
@@ -21,22 +23,24 @@ __device__ __forceinline__ u32 drawn(i64 x, i64 key) { return stir(stir((u32)x) 
 
 // ---- State, memory, barriers.
 
-// A level: rows with INT64 weights, the weight of each vertex and of its self loop. stride 0: all weights are 1.
+// A level: rows with weights, the weight of each vertex and of its self loop. stride 0: all weights are 1.
 struct Graph {
   i64 n, nvals;
   const i64* ptr;
   const int* col;
-  const i64* values;
+  const SUM_T* values;
   i64 stride;
   const i64* degree;
   const i64* loop;
   __device__ __forceinline__ i64 length(i64 v) const { return ptr[v + 1] - ptr[v]; }
-  __device__ __forceinline__ i64 weight(i64 e) const { return stride ? values[e] : 1; }
+  __device__ __forceinline__ SUM_T weight(i64 e) const { return stride ? values[e] : 1; }
 };
 
 // Lists of a step that all blocks share, and the gain of its moves. Three are used in turn: one is read, one is cleared.
+// Listed rows are of a kind: for a block, or hubs.
+enum { LONG, HUBS };
 struct Lists {
-  u64 rows, hubs, parts, slots;
+  u64 rows[2], moved[2], parts, slots;
   i64 gained, entries;
 };
 
@@ -49,7 +53,7 @@ struct State {
 
 // Memory of a pass. Arrays of a number per vertex have room for those of the first level.
 struct VertexArrays {
-  i64 rows;  // vertices of the first level
+  i64 vertices;  // of the first level
   int* whole;  // the vertex of this level that contains each of them
   int* label;  // community of each vertex
   int* part;  // vertex of the next level that contains each vertex
@@ -64,27 +68,31 @@ struct VertexArrays {
 };
 struct RowLists {
   int* movers;  // short rows that move: a segment for each block
-  int* long_rows;
-  int* hub;
+  int *long_rows, *hubs;  // listed rows
+  int *moved_rows, *moved_hubs;
   int* part_hub;
   int* part_number;
   i64* hub_slot;
   i64* block_sums;
 };
 // Tables of hubs and of the next level: between their uses all slots are FREE, with sum 0.
-struct Tables {
-  u32* keys;
-  i64* sums;
+struct Slot {
+  u32 key;
+  SUM_T sum;
 };
+// The present level, unless it is the first one. The next level replaces it.
 struct LevelArrays {
   i64* ptr;
   int* col;
-  i64* values;
+  SUM_T* values;
   i64* degree;
   i64* loop;
 };
-struct Memory : VertexArrays, RowLists, Tables {
-  LevelArrays odd, even;  // levels, which take turns
+struct Memory : VertexArrays, RowLists {
+  Slot* table;
+  LevelArrays next;
+  __device__ __forceinline__ int* rows(int kind) const { return kind == LONG ? long_rows : hubs; }
+  __device__ __forceinline__ int* moved(int kind) const { return kind == LONG ? moved_rows : moved_hubs; }
 };
 
 struct Best {
@@ -96,7 +104,7 @@ struct Best {
 // Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
 struct Shared {
   u32* keys;
-  i64* sums;
+  SUM_T* sums;
   Best* best;
   i64* totals;
   int* turns;
@@ -156,21 +164,49 @@ __device__ __forceinline__ i64 scan(i64 n, Barrier& barrier, const Memory& m, co
   return all;
 }
 
+// visit(x, range of x, whether x < count) for all x, by warps that take consecutive ones. ptr: where each of n ranges
+// begins. All lanes of a warp visit at the same time.
+template <class Visit>
+__device__ __forceinline__ void for_ranges(i64 count, const i64* ptr, i64 n, Visit visit) {
+  const i64 warps = all_threads() / 32, share = count / (32 * warps) + 1, chunk = 32 * (share < 16 ? share : 16);
+  const int lane = threadIdx.x & 31;
+#pragma unroll 1
+  for (i64 begin = first_thread() / 32 * chunk; begin < count; begin += warps * chunk) {
+    const i64 end = begin + chunk < count ? begin + chunk : count;
+    const i64 border = range_of(ptr, n, lane ? end - 1 : begin), high = __shfl_sync(ALL_LANES, border, 1);
+    i64 low = __shfl_sync(ALL_LANES, border, 0);
+#pragma unroll 1
+    for (i64 x = begin + lane; x - lane < end; x += 32) {
+      const i64 i = x < end ? range_between(ptr, low, high, x) : high;
+      visit(x, i, x < end);
+      low = __shfl_sync(ALL_LANES, i, 31);
+    }
+  }
+}
+
 // ---- Sums by key. Lanes of a warp with the same key add up before they touch memory.
 
 // The sum over the lanes of `peers`, in the lowest of them. All lanes of the warp call it.
-__device__ __noinline__ i64 sum_of_peers(u32 peers, i64 x) {
+template <class T> __device__ __noinline__ T sum_of_peers(u32 peers, T x) {
   const int lane = threadIdx.x & 31;
   u32 rank = __popc(peers & lanes_below()), after = peers & (0xfffffffeu << lane);
   while (__any_sync(ALL_LANES, after != 0)) {
     const int next = after ? __ffs(after) - 1 : lane;
-    const i64 y = __shfl_sync(ALL_LANES, x, next);
+    const T y = __shfl_sync(ALL_LANES, x, next);
     if (after) x += y;
     after &= __ballot_sync(ALL_LANES, !(rank & 1u));
     rank >>= 1;
   }
   return x;
 }
+
+// The weight of the entries e of the lanes of `peers`, in the lowest of them.
+__device__ __forceinline__ SUM_T weight_of_peers(const Graph& g, u32 peers, bool valid, i64 e) {
+  return g.stride ? sum_of_peers<SUM_T>(peers, valid ? g.values[e] : 0) : (SUM_T)__popc(peers);
+}
+
+__device__ __forceinline__ void add_to(u32* sum, u32 x) { atomicAdd(sum, x); }
+__device__ __forceinline__ void add_to(i64* sum, i64 x) { atomicAdd((u64*)sum, (u64)x); }
 
 // sums[k] += x in the lanes with valid; all lanes of the warp call it.
 __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
@@ -179,12 +215,35 @@ __device__ __noinline__ void add_by_key(i64* sums, bool valid, u32 k, i64 x) {
   if (valid && !(peers & lanes_below())) atomicAdd((u64*)sums + k, (u64)x);
 }
 
-// The slot of a key in a table of `size` slots, which is not full. claimed: whether the key is new.
-__device__ __forceinline__ u32 find_slot(u32* keys, u32 size, u32 k, bool& claimed) {
+__device__ __forceinline__ u32* key_at(u32* keys, u32 i) { return keys + i; }
+__device__ __forceinline__ u32* key_at(Slot* table, u32 i) { return &table[i].key; }
+
+// The number of a lane with valid among all lanes with its k: count[k]++. All lanes of the warp call it.
+__device__ __noinline__ int next_of_key(int* count, bool valid, int k) {
+  const u32 peers = __match_any_sync(ALL_LANES, valid ? (u32)k : FREE);
+  const int leader = __ffs(peers) - 1;
+  int first = 0;
+  if (valid && (threadIdx.x & 31) == leader) first = atomicAdd(count + k, __popc(peers));
+  return __shfl_sync(ALL_LANES, first, leader) + __popc(peers & lanes_below());
+}
+
+// Append the v of the lanes with valid to a list; all lanes of the warp call it.
+__device__ __noinline__ void append(bool valid, int v, u64* count, int* list) {
+  const u32 lanes = __ballot_sync(ALL_LANES, valid);
+  if (!lanes) return;
+  const int leader = __ffs(lanes) - 1;
+  u64 first = 0;
+  if ((threadIdx.x & 31) == leader) first = atomicAdd(count, (u64)__popc(lanes));
+  first = __shfl_sync(ALL_LANES, first, leader);
+  if (valid) list[first + __popc(lanes & lanes_below())] = v;
+}
+
+// The slot of a key in a table of `size` slots, which has room for it. claimed: whether the key is new.
+template <class Table> __device__ __forceinline__ u32 find_slot(Table* table, u32 size, u32 k, bool& claimed) {
   u32 i = __umulhi(k * 2654435769u, size);
   for (;;) {
-    u32 was = peek(keys + i);
-    if (was == FREE) was = atomicCAS(keys + i, FREE, k);
+    u32 was = peek(key_at(table, i));
+    if (was == FREE) was = atomicCAS(key_at(table, i), FREE, k);
     claimed = was == FREE;
     if (claimed || was == k) return i;
     if (++i == size) i = 0;
@@ -213,11 +272,16 @@ __device__ __forceinline__ void join_block(Best& best, Best* of_warps) {
   best = join_group(best, 32);
   if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x / 32] = best;
   __syncthreads();
-  if (threadIdx.x == 0)
-#pragma unroll 1
-    for (int w = 1; w < WARPS; ++w) join(best, of_warps[w]);
+  if (threadIdx.x < 32) {
+    best = {0, FREE, 0};
+    if (threadIdx.x < WARPS) best = of_warps[threadIdx.x];
+    best = join_group(best, 32);
+  }
   __syncthreads();
 }
+
+// Slots of the table of a row, or of a vertex of the next level, for so many keys at most.
+__device__ __forceinline__ i64 slots_for(i64 keys) { return keys + keys / 2; }
 
 // ---- Rules: which vertices may move, the keys of neighbours and their weights, and whether a vertex moves to the best key.
 
@@ -308,18 +372,19 @@ __device__ __forceinline__ Best best_in_lanes(const Graph& g, const Rule& rule, 
   const i64 e = open ? g.ptr[row.v] + lane : 0;
   const bool has = open && e < g.ptr[row.v + 1];
   const u32 k = has ? rule.key_of(row, g.col[e]) : FREE;
-  i64 sum = k != FREE ? g.weight(e) : 0;
+  SUM_T sum = 0;
   bool first = true;
   if (G == 32) {
     const u32 peers = __match_any_sync(ALL_LANES, k);
-    sum = sum_of_peers(peers, sum);
+    sum = weight_of_peers(g, peers, k != FREE, e);
     first = !(peers & lanes_below());
   } else {
-    const i64 mine = sum;
+    const SUM_T mine = k != FREE ? g.weight(e) : 0;
+    sum = mine;
 #pragma unroll
     for (int j = 0; j < G; ++j) {
       const u32 other = shuffle_from<G>(k, j);
-      const i64 y = shuffle_from<G>(mine, j);
+      const SUM_T y = shuffle_from<G>(mine, j);
       if (other != k || j == lane) continue;
       sum += y;
       first = first && j > lane;
@@ -339,7 +404,7 @@ __device__ __forceinline__ void sum_entries(const Graph& g, const Rule& rule, co
   for (i64 e = begin + me; e - lane < end; e += step) {
     const u32 k = e < end ? rule.key_of(row, g.col[e]) : FREE;
     const u32 peers = __match_any_sync(ALL_LANES, k);
-    const i64 x = sum_of_peers(peers, k != FREE ? g.weight(e) : 0);
+    const SUM_T x = weight_of_peers(g, peers, k != FREE, e);
     if (k != FREE && !(peers & lanes_below())) add(k, x);
     __syncwarp();
   }
@@ -350,14 +415,15 @@ template <class Rule> __device__ __forceinline__ Best best_of_warp(const Graph& 
                                                                    const Shared& shared) {
   const int lane = threadIdx.x & 31, table = threadIdx.x / 32 * (2 * WARP_ROW);
   u32* keys = shared.keys + table;
-  i64* sums = shared.sums + table;
+  SUM_T* sums = shared.sums + table;
   const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
   const u32 size = (u32)(2 * (end - begin));
 #pragma unroll 1
   for (u32 s = lane; s < size; s += 32) keys[s] = FREE, sums[s] = 0;
   __syncwarp();
   bool claimed;
-  sum_entries(g, rule, row, begin, end, lane, 32, [&](u32 k, i64 x) { sums[find_slot(keys, size, k, claimed)] += x; });
+  sum_entries(g, rule, row, begin, end, lane, 32,
+              [&](u32 k, SUM_T x) { sums[find_slot(keys, size, k, claimed)] += x; });
   Best best = {0, FREE, 0};
 #pragma unroll 1
   for (u32 s = lane; s < size; s += 32)
@@ -376,7 +442,7 @@ __device__ __forceinline__ void fill_table(const Graph& g, const Rule& rule, con
   __syncthreads();
   bool claimed;
   sum_entries(g, rule, row, begin, end, threadIdx.x, THREADS,
-              [&](u32 k, i64 x) { atomicAdd((u64*)shared.sums + find_slot(shared.keys, size, k, claimed), (u64)x); });
+              [&](u32 k, SUM_T x) { add_to(shared.sums + find_slot(shared.keys, size, k, claimed), x); });
   __syncthreads();
 }
 
@@ -401,14 +467,13 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
     const i64 length = now ? g.length(v) : 0;
     if (length > BLOCK_ROW) {
       const i64 parts = (length + BLOCK_ROW - 1) / BLOCK_ROW;
-      const u64 h = atomicAdd(&lists.hubs, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
-      m.hub[h] = (int)v;
-      m.hub_slot[h] = (i64)atomicAdd(&lists.slots, 2 * (u64)length);
+      const u64 h = atomicAdd(lists.rows + HUBS, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
+      m.hubs[h] = (int)v;
+      m.hub_slot[h] = (i64)atomicAdd(&lists.slots, (u64)slots_for(length));
 #pragma unroll 1
       for (i64 j = 0; j < parts; ++j) m.part_hub[p + j] = (int)h, m.part_number[p + j] = (int)j;
-    } else if (length > WARP_ROW) {
-      m.long_rows[atomicAdd(&lists.rows, 1ull)] = (int)v;
     }
+    append(length > WARP_ROW && length <= BLOCK_ROW, (int)v, lists.rows + LONG, m.long_rows);
     const u32 few = __ballot_sync(ALL_LANES, length > 0 && length <= GROUP);
     if (few) {
       if (few >> lane & 1u) turns[__popc(few & lanes_below())] = lane;
@@ -443,7 +508,7 @@ template <class Rule>
 __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
                                             const Shared& shared, i64& gained) {
 #pragma unroll 1
-  for (u64 i = blockIdx.x; i < lists.rows; i += gridDim.x) {
+  for (u64 i = blockIdx.x; i < lists.rows[LONG]; i += gridDim.x) {
     const Row row = rule.row(m.long_rows[i]);
     const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
     const u32 size = (u32)(2 * (end - begin));
@@ -458,18 +523,16 @@ __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, con
 #pragma unroll 1
   for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
     const int h = m.part_hub[p];
-    const Row row = rule.row(m.hub[h]);
+    const Row row = rule.row(m.hubs[h]);
     const i64 low = g.ptr[row.v] + (i64)m.part_number[p] * BLOCK_ROW, last = g.ptr[row.v + 1];
     const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
     fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
-    u32* keys = m.keys + m.hub_slot[h];
-    i64* sums = m.sums + m.hub_slot[h];
-    const u32 size = (u32)(2 * g.length(row.v));
+    Slot* table = m.table + m.hub_slot[h];
+    const u32 slots = (u32)slots_for(g.length(row.v));
     bool claimed;
 #pragma unroll 1
     for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
-      if (shared.keys[s] != FREE)
-        atomicAdd((u64*)sums + find_slot(keys, size, shared.keys[s], claimed), (u64)shared.sums[s]);
+      if (shared.keys[s] != FREE) add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
     __syncthreads();
   }
 }
@@ -479,16 +542,15 @@ template <class Rule>
 __device__ __forceinline__ void choose_hubs(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
                                             const Shared& shared, i64& gained) {
 #pragma unroll 1
-  for (u64 h = blockIdx.x; h < lists.hubs; h += gridDim.x) {
-    const Row row = rule.row(m.hub[h]);
-    u32* keys = m.keys + m.hub_slot[h];
-    i64* sums = m.sums + m.hub_slot[h];
+  for (u64 h = blockIdx.x; h < lists.rows[HUBS]; h += gridDim.x) {
+    const Row row = rule.row(m.hubs[h]);
+    Slot* table = m.table + m.hub_slot[h];
     Best best = {0, FREE, 0};
 #pragma unroll 1
-    for (i64 s = threadIdx.x; s < 2 * g.length(row.v); s += THREADS) {
-      if (keys[s] == FREE) continue;
-      join(best, candidate(rule, row, keys[s], sums[s]));
-      keys[s] = FREE, sums[s] = 0;
+    for (i64 s = threadIdx.x; s < slots_for(g.length(row.v)); s += THREADS) {
+      if (table[s].key == FREE) continue;
+      join(best, candidate(rule, row, table[s].key, table[s].sum));
+      table[s] = {FREE, 0};
     }
     join_block(best, shared.best);
     if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
@@ -521,13 +583,14 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
     const bool valid = i < moved;
     entries += rule.move(valid ? movers[i] : 0, valid);
   }
-  const u64 lengths[2] = {lists.rows, lists.hubs};
 #pragma unroll 1
-  for (int list = 0; list < 2; ++list)
+  for (int kind = LONG; kind <= HUBS; ++kind)
 #pragma unroll 1
-    for (u64 i = (u64)first_thread(); i / 32 * 32 < lengths[list]; i += (u64)all_threads()) {
-      const i64 v = i < lengths[list] ? (list ? m.hub : m.long_rows)[i] : 0;
-      entries += rule.move(v, i < lengths[list] && m.target[v] >= 0);
+    for (u64 i = (u64)first_thread(); i / 32 * 32 < lists.rows[kind]; i += (u64)all_threads()) {
+      const i64 v = i < lists.rows[kind] ? m.rows(kind)[i] : 0;
+      const bool valid = i < lists.rows[kind] && m.target[v] >= 0;
+      entries += rule.move(v, valid);
+      append(valid, (int)v, lists.moved + kind, m.moved(kind));
     }
   gained = total_of_block(gained, shared.totals);
   entries = total_of_block(entries, shared.totals);
@@ -556,14 +619,10 @@ __device__ __forceinline__ void activate(const Graph& g, const Memory& m, const 
 #pragma unroll 1
   for (u32 i = threadIdx.x / GROUP; i < *shared.moved; i += THREADS / GROUP)
     mark(movers[i], threadIdx.x & (GROUP - 1), GROUP);
-  const u64 lengths[2] = {lists.rows, lists.hubs};
 #pragma unroll 1
-  for (int list = 0; list < 2; ++list)
+  for (int kind = LONG; kind <= HUBS; ++kind)
 #pragma unroll 1
-    for (u64 i = blockIdx.x; i < lengths[list]; i += gridDim.x) {
-      const i64 v = (list ? m.hub : m.long_rows)[i];
-      if (m.target[v] >= 0) mark(v, threadIdx.x, THREADS);
-    }
+    for (u64 i = blockIdx.x; i < lists.moved[kind]; i += gridDim.x) mark(m.moved(kind)[i], threadIdx.x, THREADS);
 }
 
 // ---- Levels.
@@ -585,12 +644,10 @@ __device__ __forceinline__ i64 number_labels(i64 n, const int* label, int* numbe
 __device__ __forceinline__ void refine(const Graph& g, const Memory& m, State& state, double factor, i64 key,
                                        i64 longest, int* movers, const Shared& shared, Barrier& barrier, u32& turn) {
   // tied[v] = the weight from v to its community, with the self loop. (It is 0 before.)
-#pragma unroll 1
-  for (i64 e = first_thread(); (e & ~31) < g.nvals; e += all_threads()) {
-    const i64 v = e < g.nvals ? range_of(g.ptr, g.n, e) : 0;
-    const bool inner = e < g.nvals && m.label[v] == m.label[g.col[e]];
+  for_ranges(g.nvals, g.ptr, g.n, [&](i64 e, i64 v, bool valid) {
+    const bool inner = valid && m.label[v] == m.label[g.col[e]];
     add_by_key(m.tied, inner, (u32)v, inner ? g.weight(e) : 0);
-  }
+  });
   barrier.meet();
   // Vertices loosely tied to their community stay alone: w(v, C - v) < share k(v) sigma(C - v).
 #pragma unroll 1
@@ -608,12 +665,14 @@ __device__ __forceinline__ void refine(const Graph& g, const Memory& m, State& s
 }
 
 // The next level, whose vertices are `size` parts: its rows, in no order, and the weights of its vertices.
-__device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 size, const LevelArrays& next,
-                                         const Shared& shared, Barrier& barrier) {
-  i64 *base = m.base, *ptr = next.ptr, *loop = next.loop, *degree = next.degree;
-  int* length = m.size;
+__device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 size, const Shared& shared,
+                                         Barrier& barrier) {
+  const LevelArrays& next = m.next;
+  i64 *base = m.base, *degree = m.sigma;
+  int *length = m.size, *order = m.movers;
+  const bool sorts = g.nvals > SORTED;
 #pragma unroll 1
-  for (i64 v = first_thread(); v < size; v += all_threads()) base[v] = 0, degree[v] = 0, loop[v] = 0, length[v] = 0;
+  for (i64 v = first_thread(); v < size; v += all_threads()) base[v] = 0, degree[v] = 0, length[v] = 0;
   barrier.meet();
   // base[c] = entries of the rows in c; whole = part[whole]; the community of c: target
 #pragma unroll 1
@@ -623,92 +682,129 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
     add_by_key(base, valid, (u32)c, valid ? g.length(v) : 0);
     add_by_key(degree, valid, (u32)c, valid ? g.degree[v] : 0);
     if (valid) poke(m.target + c, m.label[v]);
+    if (sorts) next_of_key(length, valid, c);
   }
 #pragma unroll 1
-  for (i64 v = first_thread(); v < m.rows; v += all_threads()) m.whole[v] = m.part[m.whole[v]];
+  for (i64 v = first_thread(); v < m.vertices; v += all_threads()) m.whole[v] = m.part[m.whole[v]];
   barrier.meet();
-  // A table for each row: two slots for each entry, or for each vertex.
+  // A table for each row: its keys are at most its entries, or all vertices. (The degrees of the present level have been
+  // read.)
   const i64 slots = scan(
-      size, barrier, m, shared, [&](i64 c) { return 2 * (base[c] < size ? base[c] : size); },
-      [&](i64 c, i64 before) { base[c] = before; });
+      size, barrier, m, shared, [&](i64 c) { return slots_for(base[c] < size ? base[c] : size); },
+      [&](i64 c, i64 before) { base[c] = before, next.degree[c] = degree[c], next.loop[c] = 0; });
   if (first_thread() == 0) base[size] = slots;
-  barrier.meet();
+  // In a large graph the rows of a vertex of the next level follow each other, so that its table is in cache meanwhile.
+  // order: the vertices of the present level; ptr: where their rows begin in this order.
+  const i64* ptr = g.ptr;
+  if (sorts) {
+    barrier.meet();
+    scan(
+        size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
+        [&](i64 c, i64 before) { length[c] = (int)before; });
+    barrier.meet();
 #pragma unroll 1
-  for (i64 e = first_thread(); (e & ~31) < g.nvals; e += all_threads()) {
-    const bool valid = e < g.nvals;
-    const u32 c = valid ? (u32)m.part[range_of(g.ptr, g.n, e)] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
-    const u32 peers = __match_any_sync(ALL_LANES, (u64)c << 32 | d);
-    const i64 x = sum_of_peers(peers, valid ? g.weight(e) : 0);
-    if (valid && !(peers & lanes_below())) {
-      bool claimed;
-      const i64 slot = base[c] + find_slot(m.keys + base[c], (u32)(base[c + 1] - base[c]), d, claimed);
-      atomicAdd((u64*)m.sums + slot, (u64)x);
-      if (claimed) atomicAdd(length + c, 1);
+    for (i64 v = first_thread(); (v & ~31) < g.n; v += all_threads()) {
+      const int at = next_of_key(length, v < g.n, v < g.n ? m.part[v] : 0);
+      if (v < g.n) order[at] = (int)v;
     }
+    barrier.meet();
+    scan(
+        g.n, barrier, m, shared, [&](i64 i) { return g.length(order[i]); },
+        [&](i64 i, i64 before) { m.tied[i] = before; });
+    ptr = m.tied;
+#pragma unroll 1
+    for (i64 c = first_thread(); c < size; c += all_threads()) length[c] = 0;
   }
+  barrier.meet();
+  auto add = [&](u64 pair, SUM_T x) {
+    const u32 c = (u32)(pair >> 32);
+    bool claimed;
+    Slot* table = m.table + base[c];
+    add_to(&table[find_slot(table, (u32)(base[c + 1] - base[c]), (u32)pair, claimed)].sum, x);
+    if (claimed) atomicAdd(length + c, 1);
+  };
+  // Few large communities have few pairs with many entries each. A block sums those that it meets first in shared memory.
+  u64* pairs = (u64*)shared.sums;
+  SUM_T* sums = (SUM_T*)(pairs + SLOTS / 2);
+#pragma unroll 1
+  for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS) pairs[s] = ~0ull, sums[s] = 0;
+  __syncthreads();
+  for_ranges(g.nvals, ptr, g.n, [&](i64 x, i64 i, bool valid) {
+    const i64 v = sorts ? order[i] : i, e = g.ptr[v] + x - ptr[i];
+    const u32 c = valid ? (u32)m.part[v] : FREE, d = valid ? (u32)m.part[g.col[e]] : FREE;
+    const u64 pair = (u64)c << 32 | d;
+    const u32 peers = __match_any_sync(ALL_LANES, pair);
+    const SUM_T sum = weight_of_peers(g, peers, valid, e);
+    if (valid && !(peers & lanes_below())) {
+      const u32 s = __umulhi((c * 0x85EBCA6Bu ^ d) * 2654435769u, SLOTS / 2);
+      u64 was = peek(pairs + s);
+      if (was == ~0ull) was = atomicCAS(pairs + s, ~0ull, pair);
+      if (was == ~0ull || was == pair) add_to(sums + s, sum);
+      else add(pair, sum);
+    }
+  });
+  __syncthreads();
+#pragma unroll 1
+  for (int s = threadIdx.x; s < SLOTS / 2; s += THREADS)
+    if (pairs[s] != ~0ull) add(pairs[s], sums[s]);
   barrier.meet();
   const i64 nvals = scan(
-      size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; }, [&](i64 c, i64 before) { ptr[c] = before; });
-  if (first_thread() == 0) ptr[size] = nvals;
+      size, barrier, m, shared, [&](i64 c) { return (i64)length[c]; },
+      [&](i64 c, i64 before) { next.ptr[c] = before, length[c] = 0; });
+  if (first_thread() == 0) next.ptr[size] = nvals;
   barrier.meet();
-#pragma unroll 1
-  for (i64 s = first_thread(); s < slots; s += all_threads()) {
-    const u32 d = m.keys[s];
-    if (d == FREE) continue;
-    const i64 c = range_of(base, size, s), at = ptr[c] + atomicSub(length + c, 1) - 1, x = m.sums[s];
-    next.col[at] = (int)d;
-    next.values[at] = x;
-    if ((i64)d == c) loop[c] = x;
-    m.keys[s] = FREE, m.sums[s] = 0;
-  }
+  for_ranges(slots, base, size, [&](i64 s, i64 c, bool valid) {
+    Slot found = {FREE, 0};
+    if (valid) found = m.table[s];
+    const bool used = found.key != FREE;
+    const i64 left = next_of_key(length, used, (int)c), at = next.ptr[c] + left;
+    if (!used) return;
+    next.col[at] = (int)found.key;
+    next.values[at] = found.sum;
+    if ((i64)found.key == c) next.loop[c] = (i64)found.sum;
+    m.table[s] = {FREE, 0};
+  });
 #pragma unroll 1
   for (i64 c = first_thread(); c < size; c += all_threads()) m.label[c] = m.target[c];
 }
 
 #ifdef KERNEL_louvain_levels
-// Move in CLASSES classes, at most SWEEPS times, refine (if leiden) in JOINS rounds, contract, from level to level, until
-// no vertices merge or `levels` levels are made. label: of the vertices of the present level. found: at the end, the
-// label of each vertex of the first level. sigma: then the degrees of the last level. factor: resolution / sum of
-// degrees; enough: the least gain of a sweep that goes on.
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Tables tables, LevelArrays odd,
-                   LevelArrays even, int* found, i64* state_words, i64 leiden, i64 levels, double factor,
-                   double enough) {
+// Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only
+// after more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label:
+// of the vertices of the present level. found: at the end, the label of each vertex of the first level (`part` can be that
+// memory). sigma: then the degrees of the last level. factor: resolution / sum of degrees; enough: the least gain of a
+// sweep that goes on.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    louvain_levels(i64 n, Graph first, VertexArrays vertices, RowLists lists, Slot* table, LevelArrays next, int* found,
+                   i64* state_words, i64 leiden, i64 levels, double factor, double enough) {
   (void)n;
-  const Memory m = {vertices, lists, tables, odd, even};
+  const Memory m = {vertices, lists, table, next};
   extern __shared__ u64 dynamic[];
   __shared__ Best best[WARPS];
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
   __shared__ u32 moved;
-  const int most = 2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW);
-  const Shared shared = {(u32*)((i64*)dynamic + most), (i64*)dynamic, best, totals, lanes, &moved};
+  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;
-  i64 level = state.level, key = state.key, rounds = state.sweeps;
-  const i64 last = level + levels;
-  Graph g = first;
+  // In shared memory, because registers are few.
+  __shared__ Graph g;
+  __shared__ i64 level, key, rounds, last;
+  if (threadIdx.x == 0) {
+    level = state.level, key = state.key, rounds = state.sweeps, last = level + levels;
+    g = first;
+    if (level) g = {state.n, state.nvals, next.ptr, next.col, next.values, 1, next.degree, next.loop};
+  }
   for (;;) {
-    if (level) {
-      const LevelArrays now = level & 1 ? m.odd : m.even;
-      const bool begins = level == state.level;  // this launch begins here
-      g = {begins ? state.n : g.n,
-           begins ? state.nvals : g.nvals,
-           now.ptr,
-           now.col,
-           now.values,
-           1,
-           now.degree,
-           now.loop};
-    }
     barrier.meet();
     if (level == last) {
       if (first_thread() == 0)
         state.n = g.n, state.nvals = g.nvals, state.level = level, state.key = key, state.sweeps = rounds;
       return;
     }
-    key = drawn(key, level);
+    __syncthreads();
+    if (threadIdx.x == 0) key = drawn(key, level);
     // sigma = the sum of the degrees of each community
     i64 longest = 0;
 #pragma unroll 1
@@ -731,10 +827,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       add_by_key(m.sigma, v < g.n, v < g.n ? (u32)m.label[v] : 0, v < g.n ? g.degree[v] : 0);
     barrier.meet();
     // Sweeps, until one gains at most `enough`.
+    int sweep = 0;
     const i64 chunks = (g.n + 31) / 32, segment = (chunks + gridDim.x - 1) / gridDim.x * 32;
     int* movers = m.movers + segment * blockIdx.x;
 #pragma unroll 1
-    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
+    for (; sweep < SWEEPS; ++sweep) {
       i64 gained = 0;
 #pragma unroll 1
       for (u32 which = 0; which < CLASSES; ++which) {
@@ -744,13 +841,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         gained += turns.gained;
         barrier.meet();
       }
-      ++rounds;
+      if (threadIdx.x == 0) ++rounds;
       if (2 * ((double)gained / (double)GAIN_UNIT) <= enough) break;
     }
     // Numbers of communities; vertices of the next level: these, or their connected parts if those are fewer than vertices.
     i64 size = number_labels(g.n, m.label, m.number, m, shared, barrier);
     bool finer = false;
-    if (leiden) {
+    if (leiden && (sweep > 0 || g.nvals <= SMALL)) {
       refine(g, m, state, factor, key, longest, movers, shared, barrier, turn);
       const i64 parts = number_labels(g.n, m.part, m.finer, m, shared, barrier);
       finer = parts < g.n;
@@ -763,15 +860,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
     barrier.meet();
     if (size == g.n) break;
-    const LevelArrays next = level & 1 ? m.even : m.odd;
-    contract(g, m, size, next, shared, barrier);
-    g.n = size;
-    g.nvals = next.ptr[size];
-    ++level;
+    contract(g, m, size, shared, barrier);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      g = {size, next.ptr[size], next.ptr, next.col, next.values, 1, next.degree, next.loop};
+      ++level;
+    }
   }
   i64 inside = 0;
 #pragma unroll 1
-  for (i64 v = first_thread(); v < m.rows; v += all_threads()) found[v] = m.label[m.whole[v]];
+  for (i64 v = first_thread(); v < m.vertices; v += all_threads()) found[v] = m.label[m.whole[v]];
 #pragma unroll 1
   for (i64 v = first_thread(); v < g.n; v += all_threads()) {
     m.sigma[v] = g.degree[v];

@@ -16,7 +16,7 @@ import numpy as np
 
 from semirings import semiring
 from semirings.cached import cached_property
-from semirings.dtypes import BOOL, FP64, INT32, INT64, lookup_dtype
+from semirings.dtypes import BOOL, FP64, INT32, INT64, UINT32, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel, dummy
@@ -32,7 +32,7 @@ from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
-STATE_WORDS = 28  # State in louvain_levels.cu
+STATE_WORDS = 34  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
@@ -64,7 +64,7 @@ class Level:
         loop: Array | None = None,
     ) -> None:
         self.rows, self.values, self.degree, self.extra, self.resolution = rows, values, degree, extra, resolution
-        self.device, self.n = rows.device, rows.nrows
+        self.device, self.n, self.nvals = rows.device, rows.nrows, rows.nvals
         self.total = int(degree.sum())
         self.share = degree.astype(np.float64) * (resolution / (self.total or 1))
         self.loop = _diagonal(rows, values) if loop is None else loop
@@ -188,12 +188,13 @@ class Level:
         label: Array,
         enough: float,
         key: int,
-        rounds: tuple[int, int, int],
+        rounds: tuple[int, int, int, int],
         refine: bool,
         steps: list[Array] | None,
     ) -> Climbed:
         """A pass through all levels. enough: the least gain of a sweep that goes on, times `total`. rounds: classes,
-        sweeps, rounds of the refinement. steps: None, or a list for the partition into the vertices of each level."""
+        sweeps, rounds of the refinement, entries up to which each level is refined. steps: None, or a list for the
+        partition into the vertices of each level."""
         return self.climb.run(label, enough, key, rounds, refine, steps)
 
     @cached_property
@@ -245,40 +246,52 @@ class Climbed(NamedTuple):
 
 
 class Climb:
-    """Passes through all levels on a GPU, one launch for each, and their memory: about 48 bytes an entry and 109 a
-    vertex."""
+    """Passes through all levels on a GPU, one launch for each, and their memory: 20 bytes an entry (36 if the sum of
+    the weights is 2^32 or more) and 73 a vertex."""
 
     def __init__(self, level: Level) -> None:
-        device, xp, rows = level.device, level.device.xp, level.rows
-        self.level, n, nvals = level, level.n, level.rows.nvals
+        device, rows = level.device, level.rows
+        self.level, n, nvals, iso = level, level.n, level.nvals, isinstance(level.values, np.generic)
         self.warp_row, self.block_row = (tuning.count(f"louvain.{name}_row") for name in ("warp", "block"))
-        self.threads = tuning.count("louvain.threads")
-        blocks, hubs = device.multiprocessors, nvals // self.block_row + 1
-        copied = 8 * n * (rows.ptr.dtype != np.int64)
-        needed = 109 * n + copied + 48 * nvals + 4 * (nvals // self.warp_row) + 28 * hubs + 256 * blocks
+        self.threads, self.resident = tuning.count("louvain.threads"), tuning.count("louvain.blocks")
+        self.sum = UINT32 if level.total < 1 << 32 else INT64
+        blocks, word = self.resident * device.multiprocessors, self.sum.np_type.name
+        slots, slot_words = nvals + nvals // 2, 2 if self.sum is UINT32 else 4  # a slot: key and sum
+        # Rows that hold more than warp_row and block_row entries are listed.
+        listed = [min(n, nvals // longest) + 1 for longest in (self.warp_row, self.block_row)]
+        hubs = listed[1]
+        numbers, sums = "int32", "int64"
+        vertices = {
+            **dict.fromkeys(("whole", "label", "part", "target", "size"), (n, numbers)),
+            **dict.fromkeys(("sigma", "tied"), (n, sums)),
+            "base": (n + 1, sums),
+            "active": (n, "uint8"),
+        }
+        lists = (
+            *((n + 32 * (blocks + 1), numbers), *((count, numbers) for count in (*listed, *listed))),  # movers, rows
+            *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
+        )
+        table = slots * slot_words, "uint32"
+        following = (n + 1, sums), (nvals, numbers), (nvals, word), (n, sums), (n, sums)
+        needed = sum(count * np.dtype(kind).itemsize for count, kind in (*vertices.values(), *lists, table, *following))
+        needed += 8 * n * (rows.ptr.dtype != np.int64) + 4 * nvals * (not iso and word == "uint32")
         device.foresee(f"communities of {n} vertices and {nvals} entries", needed)
 
-        def numbers(count: int) -> Array:
-            return xp.empty(count, np.int32)
+        def made(count: int, kind: str) -> Array:
+            return device.xp.empty(count, kind)
 
-        def sums(count: int) -> Array:
-            return xp.empty(count, np.int64)
-
-        self.whole, self.found, self.label, self.sigma = numbers(n), numbers(n), numbers(n), sums(n)
-        # VertexArrays, RowLists, Tables and two LevelArrays of louvain_levels.cu
-        self.memory = (
-            *(n, self.whole, self.label, *(numbers(n) for _ in range(5))),  # part, target, number, finer, size
-            *(self.sigma, sums(n), sums(n + 1), xp.empty(n, np.uint8)),  # tied, base, active
-            *(numbers(n + 32 * (blocks + 1)), numbers(nvals // self.warp_row + 1)),  # movers, long_rows
-            *(numbers(hubs), numbers(2 * hubs), numbers(2 * hubs)),  # hub, part_hub, part_number
-            *(sums(hubs), sums(blocks)),  # hub_slot, block_sums
-            *(device.full(2 * nvals, np.uint32(FREE)), xp.zeros(2 * nvals, np.int64)),
-            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),  # ptr, col, values, degree, loop
-            *(sums(n + 1), numbers(nvals), sums(nvals), sums(n), sums(n)),
-        )
+        arrays = {name: made(*shape) for name, shape in vertices.items()}
+        self.whole, self.label, self.sigma, self.found = (arrays[k] for k in ("whole", "label", "sigma", "part"))
+        halves = arrays["base"].view(np.int32)
+        arrays |= {"number": halves[:n], "finer": halves[n : 2 * n]}  # base is used after them
+        slots_made = device.xp.zeros(table[0], np.uint32)
+        slots_made[::slot_words] = FREE
+        # VertexArrays, RowLists, the table and LevelArrays of louvain_levels.cu
+        order = "whole", "label", "part", "target", "number", "finer", "size", "sigma", "tied", "base", "active"
+        made_lists, made_levels = ([made(*shape) for shape in shapes] for shapes in (lists, following))
+        self.memory = n, *(arrays[name] for name in order), *made_lists, slots_made, *made_levels
         ptr, col = rows.ptr.astype(np.int64, copy=False), rows.col.astype(np.int32, copy=False)
-        iso = isinstance(level.values, np.generic)
-        values = dummy(device, "int64") if iso else level.values
+        values = (dummy(device, "int64") if iso else level.values).astype(word, copy=False)
         self.graph = n, nvals, ptr, col, values, int(not iso), level.degree, level.loop
 
     def run(
@@ -286,7 +299,7 @@ class Climb:
         label: Array,
         enough: float,
         key: int,
-        rounds: tuple[int, int, int],
+        rounds: tuple[int, int, int, int],
         refine: bool,
         steps: list[Array] | None,
     ) -> Climbed:
@@ -306,13 +319,15 @@ class Climb:
                 steps.append(self.whole.copy())
         return Climbed(self.found.copy(), device.to_host(self.sigma[:size]), inside, sweeps)
 
-    def _variant(self, rounds: tuple[int, int, int]) -> Variant:
-        classes, sweeps, joins = rounds
+    def _variant(self, rounds: tuple[int, int, int, int]) -> Variant:
+        classes, sweeps, joins, small = rounds
         slots = 2 * max(self.threads // 32 * self.warp_row, self.block_row)
-        constants = {"THREADS": self.threads, "RESIDENT": 1, "COOPERATIVE": 1, "SHARED_BYTES": 12 * slots}
-        constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "GAIN_UNIT": GAIN_UNIT}
+        shared = (4 + self.sum.np_type.itemsize) * slots
+        constants = {"THREADS": self.threads, "RESIDENT": self.resident, "COOPERATIVE": 1, "SHARED_BYTES": shared}
+        constants |= {"CLASSES": classes, "SWEEPS": sweeps, "JOINS": joins, "SMALL": small, "GAIN_UNIT": GAIN_UNIT}
         constants |= {"WARP_ROW": self.warp_row, "BLOCK_ROW": self.block_row}
-        return Variant("kernels/louvain_levels", (("COL", INT32),), tuple(constants.items()))
+        constants["SORTED"] = tuning.count("louvain.sorted_entries")
+        return Variant("kernels/louvain_levels", (("SUM", self.sum), ("COL", INT32)), tuple(constants.items()))
 
 
 def _product(

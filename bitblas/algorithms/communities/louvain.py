@@ -4,7 +4,8 @@ Method: every vertex starts as its own community and moves to the neighbouring c
 gain, until a sweep over the active vertices gains less than a tolerance. The communities become the vertices of a
 smaller graph (S' A S), and the process repeats until no community merges. Then it starts again with single vertices in
 the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of
-all passes is kept.
+all passes is kept. Leiden's smaller graph has a vertex for each of several connected parts of a community, which may
+move on their own, until a large graph has settled: until its first sweep gains less than the tolerance.
 
 In a sweep the vertices move in CLASSES random classes, one class after the other, all vertices of a class at the same
 time: with a single class two vertices could swap communities forever. Active are the vertices next to one that moved.
@@ -35,6 +36,7 @@ REFINEMENTS = 4  # rounds in which single vertices may join others
 PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
 REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 SMALL, MORE = 1 << 17, 5  # more passes of Leiden for graphs with at most so many entries, where chance counts more
+ROUNDS = CLASSES, SWEEPS, REFINEMENTS, SMALL
 
 
 @algorithm(graph="undirected", answer="class per vertex", arrays=(70, 0))
@@ -102,10 +104,11 @@ def _ascended(base, label, tol, key, refine, steps):
     level, whole, count = base, base.vertices(), 0
     while True:
         key = random_hash(key, count)
-        label, size = level.renumbered(moved(level, label, tol, key))
+        label, sweeps = moved(level, label, tol, key)
+        label, size = level.renumbered(label)
         # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
         part = label
-        if refine:
+        if refine and (sweeps > 1 or level.nvals <= SMALL):
             keys = [random_hash(key, SWEEPS + k) for k in range(REFINEMENTS)]
             finer, parts = level.renumbered(level.refined(label, keys))
             part, size = (finer, parts) if parts < level.n else (part, size)
@@ -122,20 +125,20 @@ def _ascended(base, label, tol, key, refine, steps):
 
 
 def moved(level, label, tol, key):
-    """The communities after sweeps from `label` on, until one gains at most tol."""
-    moves = level.start(label)
+    """The communities after sweeps from `label` on, until one gains at most tol, and the number of sweeps."""
+    moves, sweep = level.start(label), 0
     for sweep in range(SWEEPS):
         # a move gains 2 (score - score of staying) / total
         _, gain = moves.sweep(random_hash(key, sweep), CLASSES)
         loops.report()
         if 2 * gain <= tol * level.total:
             break
-    return moves.label
+    return moves.label, sweep + 1
 
 
 def _ascended_in_one_launch(base, label, tol, key, refine, steps):
     """The same by one kernel of a GPU."""
-    found = base.climbed(label, tol * base.total, key, (CLASSES, SWEEPS, REFINEMENTS), refine, steps)
+    found = base.climbed(label, tol * base.total, key, ROUNDS, refine, steps)
     loops.report(found.sweeps)
     return found.label, modularity(found.degrees, found.inside + base.extra_inside(), base)
 

@@ -1,14 +1,18 @@
 // Binary searches, and a hash set in shared memory.
 
-// Find the range i with ptr[i] <= x < ptr[i + 1], of n ranges: the row of an entry.
-template <class T> __device__ __forceinline__ i64 range_of(const T* ptr, i64 n, i64 x) {
-  i64 low = 0, high = n - 1;  // the last i with ptr[i] <= x
+// Find the last i from `low` to `high` with ptr[i] <= x.
+template <class T> __device__ __forceinline__ i64 range_between(const T* ptr, i64 low, i64 high, i64 x) {
   while (low < high) {
     const i64 middle = (low + high + 1) >> 1;
     if ((i64)ptr[middle] <= x) low = middle;
     else high = middle - 1;
   }
   return low;
+}
+
+// Find the range i with ptr[i] <= x < ptr[i + 1], of n ranges: the row of an entry.
+template <class T> __device__ __forceinline__ i64 range_of(const T* ptr, i64 n, i64 x) {
+  return range_between(ptr, 0, n - 1, x);
 }
 
 // Search in a row whose columns `col` returns by their number.
