@@ -67,19 +67,24 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, load: Callable[[], Any], shared: int, cooperative: bool = False) -> Callable[..., None]:
+def launcher(
+    xp: Any, load: Callable[[], Any], shared: int, cooperative: bool = False, meeting: int = 0
+) -> Callable[..., None]:
     """A kernel as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints as 64-bit arguments,
     with the same types in every call. Work goes to the current stream. load: returns CuPy's function, at the first
     launch. shared: bytes of dynamic shared memory per block. cooperative: whether all blocks run at the same time,
-    because they wait for each other."""
-    ndarray, known, function = xp.ndarray, threading.local(), 0
+    because they wait for each other. meeting: the GPU's multiprocessors, if they wait for each other in a graph, which
+    refuses such launches; there are no more blocks then than run at the same time."""
+    ndarray, known, function, most = xp.ndarray, threading.local(), 0, 0
     arrays = frozenset((xp.Array, ndarray))
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
-    def prepare(args: Sequence[Any]) -> Arguments:
-        nonlocal function
+    def prepare(args: Sequence[Any], threads: int) -> Arguments:
+        nonlocal function, most
         xp.cuda.runtime.free(0)  # creates the context for a thread that has not used the GPU yet
         function = function or load().ptr
+        if meeting:
+            most = meeting * xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared)
         return Arguments([*map(code, args)])
 
     def code(x: Any) -> str:
@@ -88,8 +93,10 @@ def launcher(xp: Any, load: Callable[[], Any], shared: int, cooperative: bool = 
     def launch(grid: tuple[int], block: tuple[int], args: Sequence[Any], *, early: bool = False) -> None:
         arguments: Arguments | None = getattr(known, "arguments", None)
         if arguments is None:
-            arguments = known.arguments = prepare(args)
+            arguments = known.arguments = prepare(args, block[0])
         arguments.put([a.data.ptr if type(a) in arrays else a for a in args])
+        if meeting:
+            grid = (min(grid[0], most),)
         if early or cooperative:
             start_as(cooperative, function, grid[0], block[0], shared, current().ptr, arguments.address)
         else:
@@ -295,7 +302,8 @@ class Cuda(Device):
             image = cubins.start(variant, self.arch)
             self._functions[variant] = functools.cache(lambda: self._function(variant, image))
         shared, cooperative = variant.constant("SHARED_BYTES"), bool(variant.constant("COOPERATIVE"))
-        return launcher(self.xp, self._functions[variant], shared, cooperative)
+        meeting = self.multiprocessors if variant.constant("MEETS") else 0
+        return launcher(self.xp, self._functions[variant], shared, cooperative, meeting)
 
     def _function(self, variant: Variant, image: Callable[[], bytes]) -> Any:
         driver, module = self.xp.cuda.driver, self.xp.cuda.function.Module()
