@@ -239,6 +239,12 @@ TABLE: dict[str, Threshold] = {
         "From here on, the next most popular columns are a hot block of a copy for sums.",
         "H200, us with one and two blocks: RMAT 20, 3.1 M entries 97, 98; RMAT 22, 15 M 469, 416",
     ),
+    "sums.block_entries_per_row": Threshold(
+        1, "entries per row that has entries", "A hot block needs as many too, because it adds a piece to most rows."
+    ),
+    "sums.range_entries": Threshold(
+        1 << 26, "entries", "A copy for sums is built by ranges of the rows of about as many; each takes 160 bytes."
+    ),
     "sums.near_share": Threshold(
         0.5, "share of entries", "From here on near the diagonal, rows of even lengths get a copy for sums."
     ),

@@ -10,6 +10,7 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.formats.csr import sums
 
+UNPOPULAR = {"rows.hot_share": 2.0, "sums.block_entries": 1e9}
 UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 
 
@@ -17,6 +18,7 @@ UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 def small(tune):
     """Small matrices get a copy, at once if products have no cost, and pieces are cut early."""
     tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.block_entries": 100})
+    tune({"sums.block_entries_per_row": 0, "sums.range_entries": 5000})
     tune({"sums.build_us": 0, "sums.build_us_per_entry": 2})  # two products amortize it
     tune({f"sums.gain_us_per_entry.{shape}": 1 for shape in ("even", "uneven")})
     tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
@@ -44,7 +46,7 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
     """Sums of whole numbers are exact, so any order gives the same."""
     rng, of = generator("sums"), gb.dtypes.lookup_dtype(dtype).np_type
     rows, cols = skewed(rng)
-    tune({} if hot else {"rows.hot_share": 2.0})
+    tune({} if hot else UNPOPULAR)
     x = rng.integers(1, 9, len(rows)).astype(of)
     u = rng.integers(1, 9, N).astype(of)
     A = gb.Matrix.from_coo(rows, cols, x if weighted else True, nrows=N, ncols=N)
@@ -81,7 +83,7 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
 @pytest.mark.parametrize("hot", [True, False])
 def test_long_rows(gpu, small, tune, hot):
     """Rows of several pieces in both parts, of a matrix that is not square; and a vector with one value."""
-    tune({"rows.hot_share": 0.0 if hot else 2.0, "sums.block_entries": 3000})
+    tune({"rows.hot_share": 0.0, "sums.block_entries": 3000} if hot else UNPOPULAR)
     rng, ncols = generator("long sums"), 20_000
     lengths = [ncols, 9000, sums.LONGEST, sums.LONGEST + 1, 0, 5, 1, 0, 300] + [3] * 400
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -104,8 +106,9 @@ def test_long_rows(gpu, small, tune, hot):
     assert np.array_equal(np.sort(places), np.arange(len(rows)))
 
 
-def test_even_rows(gpu, small):
+def test_even_rows(gpu, small, tune):
     """Rows of even lengths with columns near the diagonal, some of which have one far away."""
+    tune(UNPOPULAR)
     rng, n = generator("even sums"), 40_000
     rows, step = np.repeat(np.arange(n), 3), np.tile(np.arange(-1, 2) * 11, n)
     cols = np.clip(rows + step, 0, n - 1)
