@@ -523,6 +523,7 @@ TABLE: dict[str, Threshold] = {
         "As many lanes share a row of sums as have two or three loads in flight each.",
         "H200: fastest with 1 lane on a Delaunay mesh (6 entries per row), 2 on a stencil (25), 4 on RMAT (30)",
     ),
+    "csr.pull_units": Threshold(1, "0 or 1", "Whether a lane of a pull of sums loads aligned units of four entries."),
     "csr.push_entries_per_lane": Threshold(2, "entries", "Entries of a row per lane of a push."),
     "csr.uneven": Threshold(
         32,

@@ -13,7 +13,7 @@ pull by whole tiles, write a separate vector, which `merge` writes into the outp
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -694,16 +694,31 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
 
 def launch_sums(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
     """As `launch_rows`."""
+    for kernel, args in sums_launches(pull, u, mask, old, to, scratch or pull.scratch(), always_runs(pull.device)):
+        kernel.run(*args)
+
+
+def sums_launches(
+    pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...], when: tuple[Any, ...]
+) -> Iterator[tuple[PreparedKernel, tuple[Any, ...]]]:
+    """The kernels of a product by a copy for sums, with their last arguments. when: the loop condition, the round
+    counters and the number of the round, unless which they do nothing (kernels/frontier.cuh)."""
     assert pull.ordered is not None
-    ((ordered, parts),) = scratch or pull.scratch()
+    ((ordered, parts),) = scratch
     if pull.ordered[1] or not u.stride:
-        pull.rows.run(*u[1:], ordered)
+        yield pull.rows, (*u[1:], ordered, *when)
     else:
         ordered = u.array
     for kernel in pull.slices:
-        kernel.run(ordered, parts, *mask, *to)
+        yield kernel, (ordered, parts, *mask, *to, *when)
     if pull.join is not None:
-        pull.join.run(pull.ones, parts, *mask, *old, *to)
+        yield pull.join, (pull.ones, parts, *mask, *old, *to)
+
+
+@functools.cache
+def always_runs(device: Device) -> tuple[Array, Array, int]:
+    """The loop condition of kernels outside of loops: it holds, in round 0 of 1."""
+    return device.asarray(np.ones(1, np.uint64)), device.asarray(np.array([0, 1], np.int64)), 0
 
 
 def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:

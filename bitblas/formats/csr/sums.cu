@@ -4,9 +4,13 @@
 #ifdef KERNEL_order_sums
 // The values of u in the order of the columns. PERMUTED: `order` has the columns, otherwise they are in the given order.
 #include "kernels/views.cuh"
+#include "kernels/frontier.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    order_sums(i64 n, const u32* order, VectorValues<U_T> u, U_T* ordered) {
+    order_sums(i64 n, const u32* order, VectorValues<U_T> u, U_T* ordered, const u64* condition, const i64* rounds,
+               i64 ahead) {
+  await_previous();
+  if (!may_run(condition, rounds, ahead)) return;
   const i64 i = thread_number();
   if (i < n) ordered[i] = u.at(PERMUTED ? order[i] : i);
 }
@@ -14,6 +18,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 #ifdef KERNEL_sums
 #include "kernels/product.cuh"
+#include "kernels/frontier.cuh"
+#include "formats/csr/units.cuh"
 #define IN_SEGMENTS (1u << 31)
 #define ADDS (1u << 30)
 #define NEAR (1u << 16)  // flag of a class
@@ -22,40 +28,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #define WIDE 1
 #define MIXED 2
 
-// What a lane loads at once, and does not read again.
-template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Unit {
-  T at[VEC];
-};
-template <int bytes> struct Chunk {
-  typedef uint4 type;
-};
-template <> struct Chunk<8> {
-  typedef u64 type;
-};
-template <> struct Chunk<4> {
-  typedef u32 type;
-};
-template <class T> __device__ __forceinline__ Unit<T> load_unit(const T* from) {
-#ifdef __CUDA_EMU__
-  return *(const Unit<T>*)from;
-#else
-  typedef typename Chunk<sizeof(Unit<T>)>::type chunk_t;
-  Unit<T> unit;
-#pragma unroll
-  for (u32 i = 0; i < sizeof(Unit<T>) / sizeof(chunk_t); ++i)
-    ((chunk_t*)&unit)[i] = load_once((const chunk_t*)from + i);
-  return unit;
-#endif
-}
-
 // The sum of a lane's slots: `steps` units, 32 units apart. at(c): the vector's value for column c as it is stored.
 template <class C, class At>
 __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T iso, u32 steps, At at) {
   Z_T sum = BEGIN;
   for (; steps; --steps, col += 32 * VEC) {
-    const Unit<C> j = load_unit(col);
+    const Unit<C, VEC> j = load_unit<VEC>(col);
 #if WEIGHTED
-    const Unit<A_T> weight = load_unit(weights);
+    const Unit<A_T, VEC> weight = load_unit<VEC>(weights);
     weights += 32 * VEC;
 #endif
     U_T x[VEC];
@@ -75,10 +55,13 @@ __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T i
 // table, row: of the part. narrow, wide: its columns of 16 and 32 bits, which begin at slots `first` and `first_wide`.
 // u: in the order of the columns, from the first one of a hot block on; `hot`: of these, how many are in shared memory
 // (ALL_HOT: all). The first part (size above 0) writes the bits of t: `reached`, where the mask allows.
+// condition, rounds, ahead: whether a round of a loop runs (kernels/frontier.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sums(i64 n, const i64* table, const u32* row, const u16* narrow, i64 first, const u32* wide, i64 first_wide,
          i64 block, Values a, i64 hot, i64 size, const u64* reached, const U_T* ordered, Z_T* parts, MaskView mask,
-         u64* t_bits, Z_T* t_val) {
+         u64* t_bits, Z_T* t_val, const u64* condition, const i64* rounds, i64 ahead) {
+  await_previous();
+  if (!may_run(condition, rounds, ahead)) return;
   const U_T* const u = ordered + block;
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < size; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w] & mask.word(w);
