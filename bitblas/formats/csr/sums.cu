@@ -54,8 +54,8 @@ __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T i
 
 // table, row: of the part. narrow, wide: its columns of 16 and 32 bits, which begin at slots `first` and `first_wide`.
 // u: in the order of the columns, from the first one of a hot block on; `hot`: of these, how many are in shared memory
-// (ALL_HOT: all). The first part (size above 0) writes the bits of t: `reached`, where the mask allows.
-// condition, rounds, ahead: whether a round of a loop runs (kernels/frontier.cuh).
+// (ALL_HOT: all). The first part (size above 0) writes the bits of t: `reached`, where the mask allows. MASKED: pieces of
+// rows that the mask excludes are not read. condition, rounds, ahead: whether a round of a loop runs (frontier.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sums(i64 n, const i64* table, const u32* row, const u16* narrow, i64 first, const u32* wide, i64 first_wide,
          i64 block, Values a, i64 hot, i64 size, const u64* reached, const U_T* ordered, Z_T* parts, MaskView mask,
@@ -77,12 +77,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     while (k >= of[4]) of += 4;
     const u32 slice = k - (u32)of[0], shape = (u32)of[3], log = shape & 255, steps = shape >> 8 & 255;
     const u32 name = row[of[1] + slice * (32 >> log) + (lane >> log)];
+#if MASKED
+    const bool open = name != ~0u && ((name & IN_SEGMENTS) || mask.allows(name & ~ADDS));
+#else
+    const bool open = name != ~0u;
+#endif
+    const u32 todo = MASKED && !open ? 0 : steps;
     const i64 slot = of[2] + ((i64)slice * steps * 32 + lane) * VEC;
     const auto far = [&](u32 j) { return u[j]; };
     const auto near = [&](u16 j) { return u[(i64)name + j - 32768]; };
     (void)far, (void)near;
 #if KIND_OF_PART == HOT
-    Z_T sum = sum_slots(narrow + (slot - first), a.values + slot, a.iso, steps, [&](u16 j) {
+    Z_T sum = sum_slots(narrow + (slot - first), a.values + slot, a.iso, todo, [&](u16 j) {
 #if SHARED_BYTES
       return ALL_HOT || j < (u32)hot ? here[j] : u[j];
 #else
@@ -90,13 +96,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 #endif
     });
 #elif KIND_OF_PART == WIDE
-    Z_T sum = sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, steps, far);
+    Z_T sum = sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, todo, far);
 #else
-    Z_T sum = shape & NEAR ? sum_slots(narrow + (slot - first), a.values + slot, a.iso, steps, near)
-                           : sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, steps, far);
+    Z_T sum = shape & NEAR ? sum_slots(narrow + (slot - first), a.values + slot, a.iso, todo, near)
+                           : sum_slots(wide + (slot - first_wide), a.values + slot, a.iso, todo, far);
 #endif
     for (u32 d = (1u << log) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
-    if ((lane & ((1u << log) - 1)) || name == ~0u) continue;
+    if ((lane & ((1u << log) - 1)) || !open) continue;
     if (name & IN_SEGMENTS) parts[name & ~IN_SEGMENTS] = sum;
     else if (name & ADDS) t_val[name & ~ADDS] = add(t_val[name & ~ADDS], sum);
     else t_val[name] = sum;
