@@ -1,5 +1,5 @@
-"""cuSPARSE's SpMV and SpMM in FP32, called through ctypes: CuPy refuses them while a stream is captured, cuSPARSE does
-not."""
+"""cuSPARSE's SpMV in FP32 and FP64 and SpMM in FP32, called through ctypes: CuPy refuses them while a stream is
+captured, cuSPARSE does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import ctypes
 from abc import ABC, abstractmethod
 from typing import Any
 
-R_32F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 2, 0, 0, 0  # cusparse.h, library_types.h
+import numpy as np
+
+R_32F, R_64F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 1, 2, 0, 0, 0  # cusparse.h, library_types.h
+FP32 = np.dtype(np.float32)
 ORDER_ROW = 2
 SPMM_ALGORITHMS = {"default": 0, "csr_alg1": 4, "csr_alg2": 6, "csr_alg3": 12}
 
@@ -19,20 +22,21 @@ def _library() -> ctypes.CDLL:
 
 
 class _Product(ABC):
-    """A CSR of 32-bit indices and FP32 values in cuSPARSE."""
+    """A CSR of 32-bit indices and FP32 or FP64 values in cuSPARSE."""
 
-    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
+    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: np.dtype = FP32) -> None:
         import cupy as cp
 
         self.lib, self.cp = _library(), cp
         self.ptr, self.col = ptr.astype(cp.int32), col.astype(cp.int32)
-        self.data = values.astype(cp.float32)
-        self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
+        self.data, self.real = values.astype(kind), R_32F if kind == FP32 else R_64F
+        number = ctypes.c_float if kind == FP32 else ctypes.c_double
+        self.one, self.zero = number(1), number(0)
         self.handle, self.matrix = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("cusparseCreate", ctypes.byref(self.handle))
         i64, at = ctypes.c_int64, self._at
         shape, arrays = (i64(nrows), i64(ncols), i64(len(col))), (at(self.ptr), at(self.col), at(self.data))
-        types = INDEX_32I, INDEX_32I, BASE_ZERO, R_32F
+        types = INDEX_32I, INDEX_32I, BASE_ZERO, self.real
         self._call("cusparseCreateCsr", ctypes.byref(self.matrix), *shape, *arrays, *types)
 
     @staticmethod
@@ -66,18 +70,18 @@ class _Product(ABC):
 class Spmv(_Product):
     """y = A x, set up in advance: `run` only launches."""
 
-    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
-        super().__init__(ptr, col, values, nrows, ncols)
+    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: np.dtype = FP32) -> None:
+        super().__init__(ptr, col, values, nrows, ncols, kind)
         cp, i64 = self.cp, ctypes.c_int64
-        self.x, self.y = cp.zeros(ncols, cp.float32), cp.zeros(nrows, cp.float32)
+        self.x, self.y = cp.zeros(ncols, kind), cp.zeros(nrows, kind)
         self.vx, self.vy = ctypes.c_void_p(), ctypes.c_void_p()
-        self._call("cusparseCreateDnVec", ctypes.byref(self.vx), i64(ncols), self._at(self.x), R_32F)
-        self._call("cusparseCreateDnVec", ctypes.byref(self.vy), i64(nrows), self._at(self.y), R_32F)
+        self._call("cusparseCreateDnVec", ctypes.byref(self.vx), i64(ncols), self._at(self.x), self.real)
+        self._call("cusparseCreateDnVec", ctypes.byref(self.vy), i64(nrows), self._at(self.y), self.real)
         self._prepare("cusparseSpMV")
 
     def _arguments(self) -> tuple[Any, ...]:
         one, zero = ctypes.byref(self.one), ctypes.byref(self.zero)
-        return self.handle, NON_TRANSPOSE, one, self.matrix, self.vx, zero, self.vy, R_32F, ALG_DEFAULT
+        return self.handle, NON_TRANSPOSE, one, self.matrix, self.vx, zero, self.vy, self.real, ALG_DEFAULT
 
     def run(self) -> Any:
         self._launch("cusparseSpMV")
