@@ -242,6 +242,8 @@ TABLE: dict[str, Threshold] = {
     "sums.block_entries_per_row": Threshold(
         1, "entries per row that has entries", "A hot block needs as many too, because it adds a piece to most rows."
     ),
+    "sums.units_ahead": Threshold(4, "units", "x."),
+    "sums.by_bank": Threshold(1, "x", "x."),
     "sums.range_entries": Threshold(
         1 << 26, "entries", "A copy for sums is built by ranges of the rows of about as many; each takes 160 bytes."
     ),

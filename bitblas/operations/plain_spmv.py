@@ -680,7 +680,7 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
         inside = shared if part.kind == HOT else 0
         hot = min(part.columns, inside // u.nbytes)
         flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, MASKED=masked)
-        flags += constants(ALL_HOT=hot >= part.columns)
+        flags += constants(ALL_HOT=hot >= part.columns, AHEAD=tuning.count("sums.units_ahead"))
         flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
         arguments = *part[2:-1], *values, hot, size, copy.reached

@@ -28,27 +28,37 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #define WIDE 1
 #define MIXED 2
 
-// The sum of a lane's slots: `steps` units, 32 units apart. at(c): the vector's value for column c as it is stored.
+// The sum of a lane's slots: `steps` units, 32 units apart, AHEAD of which are loaded before the first is used.
+// at(c): the vector's value for column c as it is stored.
+template <int N, class C, class At>
+__device__ __forceinline__ Z_T add_units(Z_T sum, const C* col, const A_T* weights, A_T iso, At at) {
+  Unit<C, VEC> j[N];
+  Unit<A_T, VEC> weight[N];
+  U_T x[N][VEC];
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+    j[k] = load_unit<VEC>(col + k * 32 * VEC);
+    if (WEIGHTED) weight[k] = load_unit<VEC>(weights + k * 32 * VEC);
+  }
+#pragma unroll
+  for (int k = 0; k < N; ++k)
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) x[k][i] = j[k].at[i] == (C) ~(C)0 ? U_T() : at(j[k].at[i]);
+#pragma unroll
+  for (int k = 0; k < N; ++k)
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (j[k].at[i] != (C) ~(C)0) sum = add(sum, mul(WEIGHTED ? weight[k].at[i] : iso, x[k][i], 0, 0));
+  return sum;
+}
+
 template <class C, class At>
 __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T iso, u32 steps, At at) {
   Z_T sum = BEGIN;
-  for (; steps; --steps, col += 32 * VEC) {
-    const Unit<C, VEC> j = load_unit<VEC>(col);
-#if WEIGHTED
-    const Unit<A_T, VEC> weight = load_unit<VEC>(weights);
-    weights += 32 * VEC;
-#endif
-    U_T x[VEC];
-#pragma unroll
-    for (int i = 0; i < VEC; ++i) x[i] = j.at[i] == (C) ~(C)0 ? U_T() : at(j.at[i]);
-#pragma unroll
-    for (int i = 0; i < VEC; ++i) {
-#if WEIGHTED
-      iso = weight.at[i];
-#endif
-      if (j.at[i] != (C) ~(C)0) sum = add(sum, mul(iso, x[i], 0, 0));
-    }
-  }
+  u32 k = 0;
+  for (; AHEAD > 1 && k + AHEAD <= steps; k += AHEAD)
+    sum = add_units<AHEAD>(sum, col + (i64)k * 32 * VEC, weights + (i64)k * 32 * VEC, iso, at);
+  for (; k < steps; ++k) sum = add_units<1>(sum, col + (i64)k * 32 * VEC, weights + (i64)k * 32 * VEC, iso, at);
   return sum;
 }
 
