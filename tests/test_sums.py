@@ -127,6 +127,26 @@ def test_even_rows(gpu, small, tune):
     assert part.kind == sums.MIXED and len(part.narrow) > len(part.wide) > 0
 
 
+def test_few_columns(gpu, small, tune):
+    """Rows of even lengths whose columns are all hot; copies built at once and by ranges of rows are the same."""
+    rng, n = generator("few columns"), 1400
+    rows, cols = np.unique(np.stack([np.repeat(np.arange(n), 20), rng.integers(0, n, 20 * n)]), axis=1)
+    u = rng.integers(1, 9, n).astype(np.float32)
+    A = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, len(rows)), "FP32", nrows=n, ncols=n).prepare("sums")
+    made, copies = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_second), []
+    for entries in (1 << 20, 3000):
+        tune({"sums.range_entries": entries})
+        A._store.structure.primary.cache.clear()
+        assert gb.explain(made).kernel == "sums"
+        assert all(map(np.array_equal, host(made.new()), expected(rows, cols, u[cols], "plus")))
+        copies.append(sums.sums_of(A._store.structure.primary, 1536, valued=True))
+    (one,), (other,) = (copy.parts for copy in copies)
+    assert one.kind == sums.HOT and one.columns == len(np.unique(cols))
+    to_host = devices.get(config.device).to_host
+    for x, y in ((one.row, other.row), (one.narrow, other.narrow), (copies[0].places, copies[1].places)):
+        assert np.array_equal(to_host(x), to_host(y))
+
+
 def test_loop(gpu, small):
     """A loop counts its rounds; once they have amortized a copy, it is captured again. Runs give the same bits."""
     rows, cols = skewed(generator("loop sums"))
