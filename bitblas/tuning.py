@@ -242,6 +242,7 @@ TABLE: dict[str, Threshold] = {
     "sums.block_entries_per_row": Threshold(
         1, "entries per row that has entries", "A hot block needs as many too, because it adds a piece to most rows."
     ),
+    "sums.shared": Threshold(1, "x", "x."),
     "sums.units_ahead": Threshold(4, "units", "x."),
     "sums.by_bank": Threshold(1, "x", "x."),
     "sums.range_entries": Threshold(
