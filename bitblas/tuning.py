@@ -242,9 +242,6 @@ TABLE: dict[str, Threshold] = {
     "sums.block_entries_per_row": Threshold(
         1, "entries per row that has entries", "A hot block needs as many too, because it adds a piece to most rows."
     ),
-    "sums.shared": Threshold(1, "x", "x."),
-    "sums.units_ahead": Threshold(4, "units", "x."),
-    "sums.by_bank": Threshold(1, "x", "x."),
     "sums.range_entries": Threshold(
         1 << 26, "entries", "A copy for sums is built by ranges of the rows of about as many; each takes 160 bytes."
     ),
@@ -526,7 +523,6 @@ TABLE: dict[str, Threshold] = {
         "As many lanes share a row of sums as have two or three loads in flight each.",
         "H200: fastest with 1 lane on a Delaunay mesh (6 entries per row), 2 on a stencil (25), 4 on RMAT (30)",
     ),
-    "csr.pull_units": Threshold(1, "0 or 1", "Whether a lane of a pull of sums loads aligned units of four entries."),
     "csr.push_entries_per_lane": Threshold(2, "entries", "Entries of a row per lane of a push."),
     "csr.uneven": Threshold(
         32,

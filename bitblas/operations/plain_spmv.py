@@ -677,10 +677,10 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     wide = max(t.nbytes for t in (u, end.z, of.algebra.a)) > 4  # takes more registers
     resident = tuning.count("sums.blocks") >> wide
     for part in copy.parts:
-        inside = shared if part.kind == HOT and tuning.value("sums.shared") else 0
+        inside = shared if part.kind == HOT else 0
         hot = min(part.columns, inside // u.nbytes)
         flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, MASKED=masked)
-        flags += constants(ALL_HOT=hot >= part.columns, AHEAD=tuning.count("sums.units_ahead"))
+        flags += constants(ALL_HOT=hot >= part.columns)
         flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
         arguments = *part[2:-1], *values, hot, size, copy.reached

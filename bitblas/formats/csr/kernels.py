@@ -227,8 +227,7 @@ class RowsPull(Pull["Rows"]):
 
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
-        units = tuning.count("csr.pull_units")
-        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), ("UNITS", units), ("MIN_BLOCKS", blocks)]
+        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), ("MIN_BLOCKS", blocks)]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was

@@ -1,10 +1,9 @@
 // Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u.
 // LANES lanes share a row; rows that the mask excludes are not read, and a terminal value ends a row early.
-// A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed; if they are plain,
-// interleaved ones, so that loads coalesce, or (UNITS) for sums aligned units of adjacent ones, by one load each.
+// A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
+// they are plain, so that loads coalesce.
 #include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
-#include "formats/csr/units.cuh"
 
 typedef PLACE(PTR_T) place_t;
 
@@ -22,19 +21,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
   x.some = e < stop;
-#elif UNITS && KIND == VALUES && !PACKED && !VALUES_PACKED
-  const i64 all = (i64)rows.end[n - 1];  // entries of the arrays, at least
-  const bool aligned = (((u64)col.col | (a.stride ? (u64)a.values : 0)) & 15) == 0;
-  for (i64 at = (i64)(e & ~(place_t)(UNROLL - 1)) + of.lane * UNROLL; at < (i64)stop; at += UNROLL * LANES) {
-    const Unit<COL_T, UNROLL> unit = unit_at<UNROLL>(col.col, at, all, aligned);
-    Unit<A_T, UNROLL> weight;
-    if (a.stride) weight = unit_at<UNROLL>(a.values, at, all, aligned);
-    bool has[UNROLL];
-#pragma unroll
-    for (int i = 0; i < UNROLL; ++i) has[i] = at + i >= (i64)e && at + i < (i64)stop;
-    x.take(has, unit.at, [&](int k) { return a.stride ? weight.at[k] : A_T(a.iso); }, a.iso, of.row, u);
-    if (x.done()) break;
-  }
 #else
   constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // distance of the entries that a lane takes at once
   e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);

@@ -19,7 +19,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #ifdef KERNEL_sums
 #include "kernels/product.cuh"
 #include "kernels/frontier.cuh"
-#include "formats/csr/units.cuh"
 #define IN_SEGMENTS (1u << 31)
 #define ADDS (1u << 30)
 #define NEAR (1u << 16)  // flag of a class
@@ -28,37 +27,53 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #define WIDE 1
 #define MIXED 2
 
-// The sum of a lane's slots: `steps` units, 32 units apart, AHEAD of which are loaded before the first is used.
-// at(c): the vector's value for column c as it is stored.
-template <int N, class C, class At>
-__device__ __forceinline__ Z_T add_units(Z_T sum, const C* col, const A_T* weights, A_T iso, At at) {
-  Unit<C, VEC> j[N];
-  Unit<A_T, VEC> weight[N];
-  U_T x[N][VEC];
+// What a lane loads at once, and does not read again.
+template <class T> struct alignas(sizeof(T) * VEC < 16 ? sizeof(T) * VEC : 16) Unit {
+  T at[VEC];
+};
+template <int bytes> struct Chunk {
+  typedef uint4 type;
+};
+template <> struct Chunk<8> {
+  typedef u64 type;
+};
+template <> struct Chunk<4> {
+  typedef u32 type;
+};
+template <class T> __device__ __forceinline__ Unit<T> load_unit(const T* from) {
+#ifdef __CUDA_EMU__
+  return *(const Unit<T>*)from;
+#else
+  typedef typename Chunk<sizeof(Unit<T>)>::type chunk_t;
+  Unit<T> unit;
 #pragma unroll
-  for (int k = 0; k < N; ++k) {
-    j[k] = load_unit<VEC>(col + k * 32 * VEC);
-    if (WEIGHTED) weight[k] = load_unit<VEC>(weights + k * 32 * VEC);
-  }
-#pragma unroll
-  for (int k = 0; k < N; ++k)
-#pragma unroll
-    for (int i = 0; i < VEC; ++i) x[k][i] = j[k].at[i] == (C) ~(C)0 ? U_T() : at(j[k].at[i]);
-#pragma unroll
-  for (int k = 0; k < N; ++k)
-#pragma unroll
-    for (int i = 0; i < VEC; ++i)
-      if (j[k].at[i] != (C) ~(C)0) sum = add(sum, mul(WEIGHTED ? weight[k].at[i] : iso, x[k][i], 0, 0));
-  return sum;
+  for (u32 i = 0; i < sizeof(Unit<T>) / sizeof(chunk_t); ++i)
+    ((chunk_t*)&unit)[i] = load_once((const chunk_t*)from + i);
+  return unit;
+#endif
 }
 
+// The sum of a lane's slots: `steps` units, 32 units apart. at(c): the vector's value for column c as it is stored.
 template <class C, class At>
 __device__ __forceinline__ Z_T sum_slots(const C* col, const A_T* weights, A_T iso, u32 steps, At at) {
   Z_T sum = BEGIN;
-  u32 k = 0;
-  for (; AHEAD > 1 && k + AHEAD <= steps; k += AHEAD)
-    sum = add_units<AHEAD>(sum, col + (i64)k * 32 * VEC, weights + (i64)k * 32 * VEC, iso, at);
-  for (; k < steps; ++k) sum = add_units<1>(sum, col + (i64)k * 32 * VEC, weights + (i64)k * 32 * VEC, iso, at);
+  for (; steps; --steps, col += 32 * VEC) {
+    const Unit<C> j = load_unit(col);
+#if WEIGHTED
+    const Unit<A_T> weight = load_unit(weights);
+    weights += 32 * VEC;
+#endif
+    U_T x[VEC];
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) x[i] = j.at[i] == (C) ~(C)0 ? U_T() : at(j.at[i]);
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+#if WEIGHTED
+      iso = weight.at[i];
+#endif
+      if (j.at[i] != (C) ~(C)0) sum = add(sum, mul(iso, x[i], 0, 0));
+    }
+  }
   return sum;
 }
 
@@ -78,7 +93,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
-  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u[j];
+  // A block begins at a multiple of 16 bytes, unless all columns are in one.
+  const u32 quads = (u32)(hot * sizeof(U_T) / 16);
+  u32 filled = 0;
+  if (((u64)u & 15) == 0) {
+#pragma unroll 4
+    for (u32 j = threadIdx.x; j < quads; j += THREADS) ((uint4*)here)[j] = ((const uint4*)u)[j];
+    filled = quads * 16 / sizeof(U_T);
+  }
+  for (u32 j = filled + threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u[j];
   __syncthreads();
 #endif
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);

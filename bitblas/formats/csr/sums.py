@@ -188,7 +188,6 @@ class _ByPopularity(_Split):
         """order: the columns; count: the entries of each. columns: of a block; all but the first have `least` entries
         or more."""
         xp, self.columns, self.order = rows.device.xp, columns, order.astype(np.uint32)
-        self.device = rows.device
         self.number = xp.zeros(rows.ncols, np.uint32)
         self.number[order] = xp.arange(len(order)).astype(np.uint32)
         lows = [0]
@@ -198,12 +197,8 @@ class _ByPopularity(_Split):
         self.groups = *hot, _Group(WIDE, 0, False)
 
     def of(self, first: int, ptr: Array, row: Array, col: Array) -> tuple[Array, Array]:
-        number, last = self.number[col].astype(np.int64), len(self.groups) - 1
-        group = (number // self.columns).clip(0, last)
-        if tuning.value("sums.by_bank"):
-            k = number - group * self.columns
-            number = self.device.xp.where(group < last, (k & 31) << 11 | k >> 5, number) + group * 65536
-        return group, number
+        number = self.number[col].astype(np.int64)
+        return (number // self.columns).clip(0, len(self.groups) - 1), number
 
 
 class _ByDistance(_Split):
@@ -334,7 +329,7 @@ class _Builder:
         xp, places = self.device.xp, None
         ptr, row, number, lengths = self._entries(of)
         if self.split.order is not None:
-            places = sort_entries(self.device, row, number, of.end - of.first, self.rows.ncols + (len(lengths) << 16))
+            places = sort_entries(self.device, row, number, of.end - of.first, self.rows.ncols)
             number = number[places]
         del row
         several, total = xp.zeros(of.end - of.first, bool), xp.zeros(of.end - of.first, np.int64)
@@ -358,10 +353,6 @@ class _Builder:
                 )
                 slot, entry = self._slots(pieces, names.astype(np.uint32), targets[k], k, counts[k], before[k])
                 col = number[entry] - self.split.groups[k].block
-                if tuning.value("sums.by_bank") and self.split.order is not None:
-                    col = number[entry] - k * 65536
-                    if self.split.groups[k].kind == HOT:
-                        col = (col & 2047) << 5 | col >> 11
                 targets[k].col[slot - targets[k].first] = col.astype(targets[k].col.dtype)
                 if self.places is not None:
                     self.places[slot] = (entry if places is None else places[entry]) + of.low
@@ -387,12 +378,6 @@ class _Builder:
         of = numbers_of(ends, int(ends[-1]), device)
         entry = xp.arange(len(of)) - ends[of]
         unit, lanes = entry // VEC, lanes[of]
-        if tuning.value("sums.by_bank") and self.split.groups[k].kind == HOT:
-            size = (at(STEPS) * VEC)[of]
-            lane, place = entry // size, entry % size
-            place = (place + (((group[of] << lanes) * size) >> 5)) % size
-            slot = base[of] + (place // VEC * 32 + lane) * VEC + place % VEC
-            return slot, pieces.begin[order][of] + entry
         slot = base[of] + ((unit >> lanes) * 32 + (unit & (1 << lanes) - 1)) * VEC + entry % VEC
         return slot, pieces.begin[order][of] + entry
 
