@@ -16,6 +16,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 #endif  // KERNEL_order_sums
 
+#ifdef KERNEL_fill_sums
+// Write columns into the slots of pieces of rows, and (keeps) the places of entries. The entries of all pieces are
+// numbered in the order of the pieces. of: the piece of such a number; ends: the first number of a piece; begin: its
+// first entry; base: its first slot; lanes: log2 of the lanes that share it. number: of the column of an entry, from
+// `block` on; order (ordered): the place of an entry. first: the slot of col[0]; low: the place of the first entry.
+#include "kernels/base.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    fill_sums(i64 n, const i64* of, const i64* ends, const i64* begin, const i64* base, const i64* lanes,
+              const i64* number, i64 block, const i64* order, i64 ordered, i64 low, COL_T* col, i64 first,
+              PTR_T* places, i64 keeps) {
+  const i64 k = thread_number();
+  if (k >= n) return;
+  const i64 piece = of[k], e = k - ends[piece], entry = begin[piece] + e, unit = e / VEC, log = lanes[piece];
+  const i64 slot = base[piece] + ((unit >> log) * 32 + (unit & ((1 << log) - 1))) * VEC + e % VEC;
+  col[slot - first] = (COL_T)(number[entry] - block);
+  if (keeps) places[slot] = (PTR_T)((ordered ? order[entry] : entry) + low);
+}
+#endif  // KERNEL_fill_sums
+
 #ifdef KERNEL_sums
 #include "kernels/product.cuh"
 #include "kernels/frontier.cuh"
@@ -91,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < size; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w] & mask.word(w);
 #if SHARED_BYTES
-  extern __shared__ u64 shared[];
+  extern __shared__ __align__(16) u64 shared[];
   U_T* const here = (U_T*)shared;
   // A block begins at a multiple of 16 bytes, unless all columns are in one.
   const u32 quads = (u32)(hot * sizeof(U_T) / 16);

@@ -25,8 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semirings.dtypes import lookup_dtype
+
 from ... import tuning
 from ...device import Device, dummy
+from ...kernels.variant import Variant
 from ...typing import Array
 from ..contract import Layout, compute_once
 from ..schedule import all_set, bits_of
@@ -175,6 +178,7 @@ class _Split(ABC):
 
     groups: tuple[_Group, ...]
     order: Array | None = None
+    apart = False  # whether each group is a part
 
     @abstractmethod
     def of(self, first: int, ptr: Array, row: Array, col: Array) -> tuple[Array, Array]:
@@ -182,7 +186,9 @@ class _Split(ABC):
 
 
 class _ByPopularity(_Split):
-    """Hot blocks and the rest, each of them a part."""
+    """Hot blocks and the rest."""
+
+    apart = True
 
     def __init__(self, rows: Csr, order: Array, count: Array, columns: int, least: float) -> None:
         """order: the columns; count: the entries of each. columns: of a block; all but the first have `least` entries
@@ -227,6 +233,25 @@ class _Range(NamedTuple):
     high: int
 
 
+class _Entries(NamedTuple):
+    """The entries of a range: the row pointers, the row and the number of the column of each, and how many each row has
+    in each group. Rows and entries are counted from those of the range."""
+
+    ptr: Array
+    row: Array
+    number: Array
+    lengths: list[Array]
+
+
+class _Sorted(NamedTuple):
+    """The numbers of the columns of a range's entries by rows, groups and columns; places: the order of the entries
+    before that; low: the first one's place."""
+
+    number: Array
+    places: Array | None
+    low: int
+
+
 class _Target(NamedTuple):
     """Where a group is written: the rows of its part, its columns and their first slot."""
 
@@ -253,30 +278,33 @@ class _Builder:
         """Count, allocate, fill."""
         xp, rows = self.device.xp, self.rows
         counts = np.zeros((len(self.ranges), len(self.split.groups), SHAPES), np.int64)
+        entries: _Entries | None = None  # of the last range
         for k, of in enumerate(self.ranges):
-            counts[k] = self._count(of)
+            entries = None
+            entries = self._entries(of)
+            counts[k] = self._count(entries.lengths)
         parts, targets = self._allocate(counts.sum(axis=0))
         before = counts.cumsum(axis=0) - counts  # in earlier ranges
         for of, count, earlier in zip(self.ranges, counts, before, strict=True):
-            self._fill(of, targets, count, earlier)
+            if len(self.ranges) > 1:
+                entries = None
+            self._fill(of, entries or self._entries(of), targets, count, earlier)
         reached, long, first = bits_of(xp, rows.ptr[1:] > rows.ptr[:-1]), *map(xp.concatenate, (self.long, self.first))
         ones = all_set(xp, self.segments)
         return Sums(parts, self.split.order, reached, self.places, long, first, self.segments, ones)
 
-    def _entries(self, of: _Range) -> tuple[Array, Array, Array, list[Array]]:
-        """Of a range the row pointers, the row and the number of the column of each entry, and the entries of each row
-        in each group. All are counted from the beginning of the range."""
+    def _entries(self, of: _Range) -> _Entries:
         rows, groups = self.rows, len(self.split.groups)
         ptr = rows.ptr[of.first : of.end + 1].astype(np.int64) - of.low
         row = numbers_of(ptr, of.high - of.low, self.device)
         group, number = self.split.of(of.first, ptr, row, rows.columns(of.low, of.high))
         counts = self.device.xp.bincount(row * groups + group, minlength=(of.end - of.first) * groups)
-        return ptr, row, number, [counts[k::groups] for k in range(groups)]
+        return _Entries(ptr, row, number, [counts[k::groups] for k in range(groups)])
 
-    def _count(self, of: _Range) -> np.ndarray:
-        """The number of pieces of rows, by group and shape."""
+    def _count(self, lengths: list[Array]) -> np.ndarray:
+        """The number of pieces of rows, by group and shape. lengths: of the rows in each group."""
         xp, found = self.device.xp, list[Array]()
-        for length in self._entries(of)[3]:
+        for length in lengths:
             found.append(xp.bincount(_shape(self.device, length % LONGEST), minlength=SHAPES + 1)[:SHAPES])
             found[-1][:1] += (length // LONGEST).sum()
         counts: np.ndarray = self.device.to_host(xp.concatenate(found))
@@ -293,7 +321,7 @@ class _Builder:
         self.places = xp.zeros(int(slots.sum()), self.rows.ptr.dtype) if self.valued else None
         self.first_row, self.first_slot = np.zeros_like(counts), np.zeros_like(counts)
         parts, targets, slot = list[Slices](), dict[int, _Target](), 0
-        in_parts = [[k] for k in range(len(groups))] if self.split.order is not None else [list(range(len(groups)))]
+        in_parts = [[k] for k in range(len(groups))] if self.split.apart else [list(range(len(groups)))]
         for members in in_parts:
             members = [k for k in members if pieces[k]]
             row = xp.full(int(pieces[members].sum()), NO_ROW, np.uint32)
@@ -324,14 +352,15 @@ class _Builder:
                 targets[k] = _Target(row, *((narrow, first) if groups[k].narrow else (wide, first_wide)))
         return tuple(parts), targets
 
-    def _fill(self, of: _Range, targets: dict[int, _Target], counts: np.ndarray, before: np.ndarray) -> None:
+    def _fill(
+        self, of: _Range, entries: _Entries, targets: dict[int, _Target], counts: np.ndarray, before: np.ndarray
+    ) -> None:
         """Write the slices of a range. counts: its pieces by group and shape; before: those of earlier ranges."""
-        xp, places = self.device.xp, None
-        ptr, row, number, lengths = self._entries(of)
+        xp, (ptr, row, number, lengths) = self.device.xp, entries
+        columns = _Sorted(number, None, of.low)
         if self.split.order is not None:
             places = sort_entries(self.device, row, number, of.end - of.first, self.rows.ncols)
-            number = number[places]
-        del row
+            columns = _Sorted(number[places], places, of.low)
         several, total = xp.zeros(of.end - of.first, bool), xp.zeros(of.end - of.first, np.int64)
         for length in lengths:
             several |= length > LONGEST
@@ -351,35 +380,36 @@ class _Builder:
                 names = xp.where(
                     several[at], segment[at] + pieces.number + IN_SEGMENTS, at + of.first + ADDS * adds[at]
                 )
-                slot, entry = self._slots(pieces, names.astype(np.uint32), targets[k], k, counts[k], before[k])
-                col = number[entry] - self.split.groups[k].block
-                targets[k].col[slot - targets[k].first] = col.astype(targets[k].col.dtype)
-                if self.places is not None:
-                    self.places[slot] = (entry if places is None else places[entry]) + of.low
+                ranks = before[k] - (np.cumsum(counts[k]) - counts[k])
+                self._write(k, pieces, names.astype(np.uint32), targets[k], columns, ranks)
             begin, segment, adds = begin + length, segment - (-length // LONGEST), adds | (length > 0)
 
-    def _slots(
-        self, pieces: _Pieces, names: Array, target: _Target, k: int, counts: np.ndarray, before: np.ndarray
-    ) -> tuple[Array, Array]:
-        """Write the rows of pieces of group k; the slots of their entries, and these. counts, before: as in `_fill`."""
+    def _write(
+        self, k: int, pieces: _Pieces, names: Array, target: _Target, columns: _Sorted, ranks: np.ndarray
+    ) -> None:
+        """Write the slices of pieces of group k. names: the rows with flags; ranks: of the first piece of each shape,
+        less its number here."""
         device, xp = self.device, self.device.xp
         shape = _shape(device, pieces.length)
         order = shape.argsort(kind="stable")
         of_shape = shape[order].astype(np.int64)
         at = lambda x: xp.asarray(x)[of_shape]
         # of each piece, by shape: its rank among those of the shape, its slice, its group of lanes, its first slot
-        rank, lanes = xp.arange(len(order)) + at(before - (np.cumsum(counts) - counts)), at(LOG_LANES)
+        rank, lanes = xp.arange(len(order)) + at(ranks), at(LOG_LANES)
         target.row[at(self.first_row[k]) + rank] = names[order]
         slice_, group = rank // at(PIECES), rank % at(PIECES)
         base = at(self.first_slot[k]) + (slice_ * at(STEPS) * 32 + (group << lanes)) * VEC
-        # of each entry
         ends = xp.zeros(len(order) + 1, np.int64)
         xp.cumsum(pieces.length[order], out=ends[1:])
-        of = numbers_of(ends, int(ends[-1]), device)
-        entry = xp.arange(len(of)) - ends[of]
-        unit, lanes = entry // VEC, lanes[of]
-        slot = base[of] + ((unit >> lanes) * 32 + (unit & (1 << lanes) - 1)) * VEC + entry % VEC
-        return slot, pieces.begin[order][of] + entry
+        n, kinds = int(ends[-1]), (("COL", target.col.dtype), ("PTR", self.rows.ptr.dtype))
+        types = tuple((name, lookup_dtype(kind)) for name, kind in kinds)
+        write = device.kernel(Variant("formats/csr/fill_sums", types, (("LANES", 1), ("VEC", VEC))))
+        number, places, low = columns
+        entries = number, self.split.groups[k].block, ends if places is None else places, int(places is not None), low
+        kept = dummy(device, self.rows.ptr.dtype.name) if self.places is None else self.places
+        of = numbers_of(ends, n, device)
+        tail = target.col, target.first, kept, int(self.places is not None)
+        write(n, of, ends, pieces.begin[order], base, lanes, *entries, *tail)
 
 
 class _Pieces(NamedTuple):
@@ -407,15 +437,16 @@ def _build(rows: Csr, columns: int, valued: bool) -> Sums:
     """columns: of a hot block. valued: with places."""
     device, nvals = rows.device, rows.nvals
     device.foresee(f"the copy of {nvals} entries for sums", build_bytes(rows.nrows, rows.ncols, nvals))
-    count = device.xp.bincount(rows.columns(), minlength=rows.ncols)
-    order = _by_popularity(count)
-    count = count[order]
-    columns = min(columns, len(order))
-    filled = int((rows.ptr[1:] > rows.ptr[:-1]).sum())
+    xp, every = device.xp, rows.ncols <= columns  # all columns are hot, in the given order
+    count = xp.bincount(rows.columns(), minlength=rows.ncols)
+    order = xp.arange(rows.ncols) if every else _by_popularity(count)
+    count, columns = count[order], min(columns, len(order))
     # Fewer entries do not repay a launch, and the pieces of rows that it adds
+    filled = int((rows.ptr[1:] > rows.ptr[:-1]).sum())
     least = max(tuning.value("sums.block_entries"), tuning.value("sums.block_entries_per_row") * filled)
-    share = tuning.value("rows.hot_share") * nvals
-    popular = columns and int(count[:columns].sum()) >= min(share, least)
-    split = _ByPopularity(rows, order, count, columns, least) if popular else _ByDistance(device)
-    del count, order
+    hot = int(count[:columns].sum())
+    split: _Split = _ByDistance(device)
+    if hot and hot >= min(tuning.value("rows.hot_share") * nvals, least):
+        split = _ByPopularity(rows, order, count, columns, least)
+        split.order = None if every else split.order
     return _Builder(rows, split, valued).build()
