@@ -523,6 +523,10 @@ TABLE: dict[str, Threshold] = {
         "As many lanes share a row of sums as have two or three loads in flight each.",
         "H200: fastest with 1 lane on a Delaunay mesh (6 entries per row), 2 on a stencil (25), 4 on RMAT (30)",
     ),
+    "csr.staged.least": Threshold(
+        14, "entries per row", "From here on, a warp of a pull of sums loads 32 even rows of plain columns together."
+    ),
+    "csr.staged.most": Threshold(64, "entries per row", "Up to here; longer rows have enough lanes for whole sectors."),
     "csr.push_entries_per_lane": Threshold(2, "entries", "Entries of a row per lane of a push."),
     "csr.uneven": Threshold(
         32,

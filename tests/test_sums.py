@@ -147,6 +147,25 @@ def test_few_columns(gpu, small, tune):
         assert np.array_equal(to_host(x), to_host(y))
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize(("dtype", "mean"), [("FP32", 27), ("FP64", 16), ("INT64", 50)])
+def test_staged_rows(device, dtype, mean):
+    """Plain rows of even lengths, some of them empty, that warps of a GPU load together."""
+    rng, n, ncols, of = generator("staged"), 300, 500, gb.dtypes.lookup_dtype(dtype).np_type
+    rows = np.repeat(np.arange(n), rng.integers(0, 2 * mean, n))
+    rows, cols = np.unique(np.stack([rows, rng.integers(0, ncols, len(rows))]), axis=1)
+    x, u = rng.integers(1, 9, len(rows)).astype(of), rng.integers(1, 9, ncols).astype(of)
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=n, ncols=ncols)
+    made = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_times)
+    with gb.trace() as trace:
+        w = made.new()
+    assert ("STAGED=1" in str(trace)) == devices.get(config.device).is_simt
+    at, values = expected(rows, cols, x * u[cols], "plus")
+    assert all(map(np.array_equal, host(w), (at, values)))
+    w(gb.monoid.plus) << made
+    assert np.array_equal(host(w)[1], 2 * values)
+
+
 def test_loop(gpu, small):
     """A loop counts its rounds; once they have amortized a copy, it is captured again. Runs give the same bits."""
     rows, cols = skewed(generator("loop sums"))
