@@ -123,7 +123,8 @@ def ranked(name: str, samples: int, device: Any) -> dict[str, Any]:
     run = lambda: fixed(pagerank, A, ROUNDS, dtype="FP32")
     first, before = table.timed(device, run, samples)
     bytes_before, found = A.memory().total, list[float]()
-    semiring, x = gb.semiring.plus_second["FP32"], gb.Vector.from_scalar(1.0, A.nrows, "FP32")
+    semiring, values = gb.semiring.plus_second["FP32"], device.asarray(graphs.numbers(A.nrows))
+    x = gb.Vector.from_dense(values)
 
     def build() -> None:
         A.prepare("sums")
@@ -143,7 +144,8 @@ def ranked(name: str, samples: int, device: Any) -> dict[str, Any]:
     if A.nvals > MOST_SEARCHED:
         return row
     B = pattern(name, device)
-    sources = np.random.default_rng(2).choice(np.flatnonzero(A.reduce_rowwise("count").new().to_dense(0)), SOURCES)
+    reached = device.to_host(A.reduce_rowwise("count").new().to_coo()[0])
+    sources = np.random.default_rng(2).choice(reached, SOURCES)
     times: list[list[float]] = [[], []]
     for _ in range(samples):
         for s in sources.tolist():
