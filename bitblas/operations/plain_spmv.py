@@ -575,15 +575,10 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     if first or not device.is_simt:
         rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
-    if (
-        kind == VALUES
-        and not masked
-        and isinstance(layout, Csr)
-        and sums_numbers(semiring, kind, layout, plan.full, of.u_type)
-    ):
-        if layout.format.kernels["mxv.pull"].stages(layout):
-            variant = variants(end=end, lanes=1, staged=True)
-            return pull(PreparedKernel(device, variant, n, (EVERYWHERE, *of.arguments), None, pull_blocks(n, per, 1)))
+    numbers = kind == VALUES and sums_numbers(semiring, kind, layout, plan.full, of.u_type)
+    if numbers and not masked and cost.stages(layout):
+        variant = variants(end=end, lanes=1, staged=True)
+        return pull(PreparedKernel(device, variant, n, (EVERYWHERE, *of.arguments), None, pull_blocks(n, per, 1)))
     longest = cost.longest(kind, lanes)
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
     presence = kind == WORDS and not end.store

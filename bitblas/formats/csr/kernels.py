@@ -243,7 +243,7 @@ class RowsPull(Pull["Rows"]):
         return tuning.count("rows.segment_steps") * UNROLL * 32
 
     def stages(self, layout: Rows) -> bool:
-        """Whether a warp loads plain rows of even lengths together: those that several lanes would share otherwise."""
+        """Plain rows of even lengths, which several lanes would share otherwise."""
         mean = layout.nvals / max(1, layout.nrows)
         if layout.key != CSR or not tuning.value("csr.staged.least") <= mean <= tuning.value("csr.staged.most"):
             return False
