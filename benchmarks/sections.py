@@ -268,7 +268,8 @@ def sums(folder: Path) -> str:
         if run["ranked"]:
             cells = []
             for row in run["ranked"]:
-                built, each = f"{row['build_s'] * 1e3:.3g}", f"{row['copy_bytes'] / row['nvals']:.2f}"
+                built = "" if row["build_s"] is None else f"{row['build_s'] * 1e3:.3g}"
+                each = f"{row['copy_bytes'] / row['nvals']:.2f}"
                 search = f"{row['search_with_copy']:.2f}" if "search_with_copy" in row else ""
                 times = f"{row['before_ms']:.3g}", f"{row['after_ms']:.3g}"
                 cells.append([row["graph"], f"{row['nvals'] / 1e6:.1f}", *times, built, each, search])
