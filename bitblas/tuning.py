@@ -526,6 +526,12 @@ TABLE: dict[str, Threshold] = {
     "csr.staged.least": Threshold(
         14, "entries per row", "From here on, a warp of a pull of sums loads 32 even rows of plain columns together."
     ),
+    "csr.staged.least.valued": Threshold(
+        5,
+        "entries per row",
+        "The same if entries have values.",
+        "H200, us of plus_times, plus_second by lanes -> together: delaunay_n20 25.0, 15.1 -> 20.9, 16.7",
+    ),
     "csr.staged.most": Threshold(64, "entries per row", "Up to here; longer rows have enough lanes for whole sectors."),
     "csr.push_entries_per_lane": Threshold(2, "entries", "Entries of a row per lane of a push."),
     "csr.uneven": Threshold(

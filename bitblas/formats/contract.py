@@ -407,8 +407,9 @@ class Pull(Protocol[L]):
         """Lanes that process a tile together: its cost in entries."""
         return 1
 
-    def stages(self, layout: L) -> bool:
-        """Whether a warp loads the entries of 32 rows together in an unmasked pull of sums (csr/pull.cu)."""
+    def stages(self, layout: L, ranked: bool) -> bool:
+        """Whether a warp loads the entries of 32 rows together in an unmasked pull of sums (csr/pull.cu). ranked: their
+        values too."""
         return False
 
     @property

@@ -575,8 +575,8 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     if first or not device.is_simt:
         rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
-    numbers = kind == VALUES and sums_numbers(semiring, kind, layout, plan.full, of.u_type)
-    if numbers and not masked and cost.stages(layout):
+    numbers = semiring is not None and sums_numbers(semiring, kind, layout, plan.full, of.u_type)
+    if numbers and not masked and cost.stages(layout, of.algebra.ranked):
         variant = variants(end=end, lanes=1, staged=True)
         return pull(PreparedKernel(device, variant, n, (EVERYWHERE, *of.arguments), None, pull_blocks(n, per, 1)))
     longest = cost.longest(kind, lanes)

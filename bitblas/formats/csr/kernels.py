@@ -242,10 +242,11 @@ class RowsPull(Pull["Rows"]):
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * UNROLL * 32
 
-    def stages(self, layout: Rows) -> bool:
-        """Plain rows of even lengths, which several lanes would share otherwise."""
+    def stages(self, layout: Rows, ranked: bool) -> bool:
+        """Plain rows of even lengths that are neither very short nor long."""
         mean = layout.nvals / max(1, layout.nrows)
-        if layout.key != CSR or not tuning.value("csr.staged.least") <= mean <= tuning.value("csr.staged.most"):
+        least = tuning.value("csr.staged.least.valued") if ranked else tuning.value("csr.staged.least")
+        if layout.key != CSR or not least <= mean <= tuning.value("csr.staged.most"):
             return False
         return longest_unit(layout) <= tuning.value("csr.uneven") * mean
 
