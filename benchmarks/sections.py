@@ -269,12 +269,11 @@ def sums(folder: Path) -> str:
             cells = []
             for row in run["ranked"]:
                 built = "" if row["build_s"] is None else f"{row['build_s'] * 1e3:.3g}"
-                each = f"{row['copy_bytes'] / row['nvals']:.2f}"
                 search = f"{row['search_with_copy']:.2f}" if "search_with_copy" in row else ""
                 times = f"{row['before_ms']:.3g}", f"{row['after_ms']:.3g}"
-                cells.append([row["graph"], f"{row['nvals'] / 1e6:.1f}", *times, built, each, search])
+                cells.append([row["graph"], f"{row['nvals'] / 1e6:.1f}", *times, built, search])
             heads = ["graph", "M entries", "PageRank x 20, rows, ms", "with the copy, ms", "building it, ms"]
-            heads += ["its bytes an entry", "search with / without"]
+            heads += ["search with / without"]
             how = "Calls, FP32; building includes a product; searches on two matrices in turn."
             parts.append(f"{_table(heads, cells)}\n{_where(on, how)}")
     return "\n".join(["## Repeated sums\n", *parts, ""]) if parts else ""

@@ -148,7 +148,7 @@ def test_few_columns(gpu, small, tune):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize(("dtype", "mean"), [("FP32", 27), ("FP64", 16), ("INT64", 50)])
+@pytest.mark.parametrize(("dtype", "mean"), [("FP32", 27), ("FP64", 16), ("INT32", 50)])
 def test_staged_rows(device, dtype, mean):
     """Plain rows of even lengths, some of them empty, that warps of a GPU load together."""
     rng, n, ncols, of = generator("staged"), 300, 500, gb.dtypes.lookup_dtype(dtype).np_type
