@@ -1,5 +1,5 @@
-"""cuSPARSE's SpMV, SpMM and SDDMM with FP32 sums, called through ctypes: CuPy refuses them while a stream is captured,
-cuSPARSE does not."""
+"""cuSPARSE's SpMV in FP32 and FP64, SpMM and SDDMM with FP32 sums, called through ctypes: CuPy refuses them while a
+stream is captured, cuSPARSE does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from typing import Any
 
-R_32F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 2, 0, 0, 0  # cusparse.h, library_types.h
+R_32F, R_64F, INDEX_32I, BASE_ZERO, NON_TRANSPOSE, ALG_DEFAULT = 0, 1, 2, 0, 0, 0  # cusparse.h, library_types.h
 TRANSPOSE, R_16F, R_16BF = 1, 2, 14
 ORDER_ROW = 2
 SPMM_ALGORITHMS = {"default": 0, "csr_alg1": 4, "csr_alg2": 6, "csr_alg3": 12}
@@ -20,8 +20,8 @@ def _library() -> ctypes.CDLL:
 
 
 class _Product(ABC):
-    """A CSR of 32-bit indices and FP32 values in cuSPARSE. kind: values of 16 bits, R_16F, or R_16BF, whose bits are in
-    a UINT16 array."""
+    """A CSR of 32-bit indices in cuSPARSE. kind: of values, R_32F, R_64F, or of 16 bits: R_16F, or R_16BF, whose bits are
+    in a UINT16 array."""
 
     def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: int = R_32F) -> None:
         import cupy as cp
@@ -29,7 +29,8 @@ class _Product(ABC):
         self.lib, self.cp, self.kind = _library(), cp, kind
         self.ptr, self.col = ptr.astype(cp.int32), col.astype(cp.int32)
         self.data = values.astype(cp.float32) if kind == R_32F else cp.ascontiguousarray(values)
-        self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
+        number = ctypes.c_double if kind == R_64F else ctypes.c_float
+        self.one, self.zero = number(1), number(0)
         self.handle, self.matrix = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("cusparseCreate", ctypes.byref(self.handle))
         i64, at = ctypes.c_int64, self._at
@@ -68,18 +69,18 @@ class _Product(ABC):
 class Spmv(_Product):
     """y = A x, set up in advance: `run` only launches."""
 
-    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
-        super().__init__(ptr, col, values, nrows, ncols)
+    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: int = R_32F) -> None:
+        super().__init__(ptr, col, values, nrows, ncols, kind)
         cp, i64 = self.cp, ctypes.c_int64
-        self.x, self.y = cp.zeros(ncols, cp.float32), cp.zeros(nrows, cp.float32)
+        self.x, self.y = cp.zeros(ncols, self.data.dtype), cp.zeros(nrows, self.data.dtype)
         self.vx, self.vy = ctypes.c_void_p(), ctypes.c_void_p()
-        self._call("cusparseCreateDnVec", ctypes.byref(self.vx), i64(ncols), self._at(self.x), R_32F)
-        self._call("cusparseCreateDnVec", ctypes.byref(self.vy), i64(nrows), self._at(self.y), R_32F)
+        self._call("cusparseCreateDnVec", ctypes.byref(self.vx), i64(ncols), self._at(self.x), self.kind)
+        self._call("cusparseCreateDnVec", ctypes.byref(self.vy), i64(nrows), self._at(self.y), self.kind)
         self._prepare("cusparseSpMV")
 
     def _arguments(self) -> tuple[Any, ...]:
         one, zero = ctypes.byref(self.one), ctypes.byref(self.zero)
-        return self.handle, NON_TRANSPOSE, one, self.matrix, self.vx, zero, self.vy, R_32F, ALG_DEFAULT
+        return self.handle, NON_TRANSPOSE, one, self.matrix, self.vx, zero, self.vy, self.kind, ALG_DEFAULT
 
     def run(self) -> Any:
         self._launch("cusparseSpMV")

@@ -3,7 +3,8 @@
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
 that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), crawl_n18
-(6 M entries, searches of some 25 levels) and social_n18 (5 M entries: a configuration model), hub_n20 and even_n20
+(6 M entries, searches of some 25 levels), social_n18 and college_n15 (5 and 2.8 M entries: configuration
+models), hub_n20 and even_n20
 (2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but web, hub and even are
 symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
 degree; with "+undirected" each edge goes both ways.
@@ -221,6 +222,15 @@ def _social(log_n: int, mean: float = 22.0, exponent: float = 2.1) -> Any:
     return _clean(ends[::2], ends[1::2], n)
 
 
+def _college(log_n: int, mean: float = 86.0) -> Any:
+    """A configuration model of friendships at a college: degrees are lognormal, up to n / 8."""
+    n, rng = 1 << log_n, np.random.default_rng(0)
+    degree = rng.lognormal(0, 0.9, n)
+    degree = np.round(degree * mean / degree.mean()).astype(np.int64).clip(1, n // 8)
+    ends = rng.permutation(np.repeat(np.arange(n), degree))[: degree.sum() // 2 * 2]
+    return _clean(ends[::2], ends[1::2], n)
+
+
 def _file(path: str) -> Any:
     from scipy.io import mmread
 
@@ -241,6 +251,7 @@ FAMILIES: dict[str, Callable[[int], Any]] = {
     r"web_n(\d+)": _web,
     r"crawl_n(\d+)": _crawl,
     r"social_n(\d+)": _social,
+    r"college_n(\d+)": _college,
     r"hub_n(\d+)": _hub,
     r"even_n(\d+)": _even,
 }

@@ -1,5 +1,5 @@
-"""Sections of the results page other than algorithm times: graph libraries on a CPU, bytes, builds, GAP, LDBC
-Graphalytics, graphs that fill a device, process start. Each section is made from the JSON of its benchmark, in the
+"""Sections of the results page other than algorithm times: graph libraries on a CPU, bytes, builds, repeated sums, GAP,
+LDBC Graphalytics, graphs that fill a device, process start. Each section is made from the JSON of its benchmark, in the
 folder of benchmarks/stored/ with its name."""
 
 from __future__ import annotations
@@ -294,6 +294,35 @@ def _call(side: dict[str, Any], ours: dict[str, Any] | None, ratio: Callable[[fl
     return f"{_ms(side)}{more}{quality}"
 
 
+def sums(folder: Path) -> str:
+    """Repeated sums on a GPU: products by rows, by the copy for sums and by cuSPARSE, then PageRank."""
+    parts = []
+    for run in read(folder, "sums"):
+        on = run | {"gpu": run["machine"]["gpu"], "device": run["machine"]["gpu"]}
+        if run["rows"]:
+            cells = []
+            for row in run["rows"]:
+                peer, copy = row.get("cusparse_us"), row["copy_us"]
+                ratio = "" if peer is None else f"{peer / min(copy, row['rows_us']):.2f}"
+                times = (f"{row['rows_us']:.3g}", f"{copy:.3g}" if row["copied"] else "", f"{peer:.3g}" if peer else "")
+                cells.append([row["graph"], f"{row['product']} {row['dtype']}", *times, ratio])
+            heads = ["graph", "product", "rows, us", "copy for sums, us", "cuSPARSE, us", "cuSPARSE / best"]
+            how = "Kernel time, warm caches; next to plus_second cuSPARSE's plus_times; `python -m benchmarks.sums`."
+            parts.append(f"{_table(heads, cells)}\n{_where(on, how)}")
+        if run["ranked"]:
+            cells = []
+            for row in run["ranked"]:
+                built = "" if row["build_s"] is None else f"{row['build_s'] * 1e3:.3g}"
+                search = f"{row['search_with_copy']:.2f}" if "search_with_copy" in row else ""
+                times = f"{row['before_ms']:.3g}", f"{row['after_ms']:.3g}"
+                cells.append([row["graph"], f"{row['nvals'] / 1e6:.1f}", *times, built, search])
+            heads = ["graph", "M entries", "PageRank x 20, rows, ms", "with the copy, ms", "building it, ms"]
+            heads += ["search with / without"]
+            how = "Calls, FP32; building includes a product; searches on two matrices in turn."
+            parts.append(f"{_table(heads, cells)}\n{_where(on, how)}")
+    return "\n".join(["## Repeated sums\n", *parts, ""]) if parts else ""
+
+
 def sizes_of(folder: Path, graph: str) -> dict[str, float]:
     """A graph's bytes per entry: in SuiteSparse, in CSR, and in the smallest format."""
     row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
@@ -303,5 +332,5 @@ def sizes_of(folder: Path, graph: str) -> dict[str, float]:
 
 def sections(folder: Path) -> str:
     """All sections."""
-    made = (section(folder) for section in (libraries, sizes, builds, gap, graphalytics, scale, ranks, start))
+    made = (section(folder) for section in (libraries, sizes, builds, sums, gap, graphalytics, scale, ranks, start))
     return "\n".join(part for part in made if part)

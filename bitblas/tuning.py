@@ -225,6 +225,12 @@ TABLE: dict[str, Threshold] = {
         "From here on, the next most popular columns are a hot block of a copy for sums.",
         "H200, us with one and two blocks: RMAT 20, 3.1 M entries 97, 98; RMAT 22, 15 M 469, 416",
     ),
+    "sums.block_entries_per_row": Threshold(
+        1, "entries per row that has entries", "A hot block needs as many too, because it adds a piece to most rows."
+    ),
+    "sums.range_entries": Threshold(
+        1 << 26, "entries", "A copy for sums is built by ranges of the rows of about as many; each takes 160 bytes."
+    ),
     "sums.near_share": Threshold(
         0.5, "share of entries", "From here on near the diagonal, rows of even lengths get a copy for sums."
     ),
@@ -497,6 +503,16 @@ TABLE: dict[str, Threshold] = {
         "As many lanes share a row of sums as have two or three loads in flight each.",
         "H200: fastest with 1 lane on a Delaunay mesh (6 entries per row), 2 on a stencil (25), 4 on RMAT (30)",
     ),
+    "csr.staged.least": Threshold(
+        14, "entries per row", "From here on, a warp of a pull of sums loads 32 even rows of plain columns together."
+    ),
+    "csr.staged.least.valued": Threshold(
+        5,
+        "entries per row",
+        "The same if entries have values.",
+        "H200, us of plus_times, plus_second by lanes -> together: delaunay_n20 25.0, 15.1 -> 20.9, 16.7",
+    ),
+    "csr.staged.most": Threshold(64, "entries per row", "Up to here; longer rows have enough lanes for whole sectors."),
     "csr.push_entries_per_lane": Threshold(2, "entries", "Entries of a row per lane of a push."),
     "csr.uneven": Threshold(
         32,

@@ -271,7 +271,11 @@ GPU_ONLY |= {"formats/bitmap/advance", "formats/bitmap/sum_words"}  # rounds of 
 # The CPU counts, or NumPy does it.
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "check")}
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
-GPU_ONLY |= {"formats/csr/order_sums", "formats/csr/sums"}  # shared memory; the CPU has no such copy
+GPU_ONLY |= {
+    "formats/csr/order_sums",
+    "formats/csr/sums",
+    "formats/csr/fill_sums",
+}  # shared memory; the CPU has no such copy
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"kernels/louvain_levels"}  # all levels in one launch; the CPU: step by step

@@ -10,6 +10,7 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.formats.csr import sums
 
+UNPOPULAR = {"rows.hot_share": 2.0, "sums.block_entries": 1e9}
 UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 
 
@@ -17,6 +18,7 @@ UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 def small(tune):
     """Small matrices get a copy, at once if products have no cost, and pieces are cut early."""
     tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.block_entries": 100})
+    tune({"sums.block_entries_per_row": 0, "sums.range_entries": 5000})
     tune({"sums.build_us": 0, "sums.build_us_per_entry": 2})  # two products amortize it
     tune({f"sums.gain_us_per_entry.{shape}": 1 for shape in ("even", "uneven")})
     tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
@@ -44,7 +46,7 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
     """Sums of whole numbers are exact, so any order gives the same."""
     rng, of = generator("sums"), gb.dtypes.lookup_dtype(dtype).np_type
     rows, cols = skewed(rng)
-    tune({} if hot else {"rows.hot_share": 2.0})
+    tune({} if hot else UNPOPULAR)
     x = rng.integers(1, 9, len(rows)).astype(of)
     u = rng.integers(1, 9, N).astype(of)
     A = gb.Matrix.from_coo(rows, cols, x if weighted else True, nrows=N, ncols=N)
@@ -81,7 +83,7 @@ def test_answers(gpu, small, tune, name, dtype, hot, weighted):
 @pytest.mark.parametrize("hot", [True, False])
 def test_long_rows(gpu, small, tune, hot):
     """Rows of several pieces in both parts, of a matrix that is not square; and a vector with one value."""
-    tune({"rows.hot_share": 0.0 if hot else 2.0, "sums.block_entries": 3000})
+    tune({"rows.hot_share": 0.0, "sums.block_entries": 3000} if hot else UNPOPULAR)
     rng, ncols = generator("long sums"), 20_000
     lengths = [ncols, 9000, sums.LONGEST, sums.LONGEST + 1, 0, 5, 1, 0, 300] + [3] * 400
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -104,8 +106,9 @@ def test_long_rows(gpu, small, tune, hot):
     assert np.array_equal(np.sort(places), np.arange(len(rows)))
 
 
-def test_even_rows(gpu, small):
+def test_even_rows(gpu, small, tune):
     """Rows of even lengths with columns near the diagonal, some of which have one far away."""
+    tune(UNPOPULAR)
     rng, n = generator("even sums"), 40_000
     rows, step = np.repeat(np.arange(n), 3), np.tile(np.arange(-1, 2) * 11, n)
     cols = np.clip(rows + step, 0, n - 1)
@@ -122,6 +125,45 @@ def test_even_rows(gpu, small):
     assert all(map(np.array_equal, host(made.new()), expected(rows, cols, x * u[cols], "plus")))
     (part,) = sums.sums_of(A._store.structure.primary, 1536).parts
     assert part.kind == sums.MIXED and len(part.narrow) > len(part.wide) > 0
+
+
+def test_few_columns(gpu, small, tune):
+    """Rows of even lengths whose columns are all hot; copies built at once and by ranges of rows are the same."""
+    rng, n = generator("few columns"), 1400
+    rows, cols = np.unique(np.stack([np.repeat(np.arange(n), 20), rng.integers(0, n, 20 * n)]), axis=1)
+    u = rng.integers(1, 9, n).astype(np.float32)
+    A = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, len(rows)), "FP32", nrows=n, ncols=n).prepare("sums")
+    made, copies = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_second), []
+    for entries in (1 << 20, 3000):
+        tune({"sums.range_entries": entries})
+        A._store.structure.primary.cache.clear()
+        assert gb.explain(made).kernel == "sums"
+        assert all(map(np.array_equal, host(made.new()), expected(rows, cols, u[cols], "plus")))
+        copies.append(sums.sums_of(A._store.structure.primary, 1536, valued=True))
+    (one,), (other,) = (copy.parts for copy in copies)
+    assert one.kind == sums.HOT and one.columns == len(np.unique(cols))
+    to_host = devices.get(config.device).to_host
+    for x, y in ((one.row, other.row), (one.narrow, other.narrow), (copies[0].places, copies[1].places)):
+        assert np.array_equal(to_host(x), to_host(y))
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize(("dtype", "mean"), [("FP32", 27), ("FP64", 16), ("INT32", 50)])
+def test_staged_rows(device, dtype, mean):
+    """Plain rows of even lengths, some of them empty, that warps of a GPU load together."""
+    rng, n, ncols, of = generator("staged"), 300, 500, gb.dtypes.lookup_dtype(dtype).np_type
+    rows = np.repeat(np.arange(n), rng.integers(0, 2 * mean, n))
+    rows, cols = np.unique(np.stack([rows, rng.integers(0, ncols, len(rows))]), axis=1)
+    x, u = rng.integers(1, 9, len(rows)).astype(of), rng.integers(1, 9, ncols).astype(of)
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=n, ncols=ncols)
+    made = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_times)
+    with gb.trace() as trace:
+        w = made.new()
+    assert ("STAGED=1" in str(trace)) == devices.get(config.device).is_simt
+    at, values = expected(rows, cols, x * u[cols], "plus")
+    assert all(map(np.array_equal, host(w), (at, values)))
+    w(gb.monoid.plus) << made
+    assert np.array_equal(host(w)[1], 2 * values)
 
 
 def test_loop(gpu, small):

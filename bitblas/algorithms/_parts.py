@@ -306,10 +306,10 @@ def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
     return _of_edges(A, peeling.truss_numbers, gb)
 
 
-def has_one_thread_labels(A: Matrix, threads: str) -> bool:
-    """Whether `component_labels` or `strong_labels` runs on A: a matrix of bitblas in host memory, with at most as many
-    threads as the row `threads` of the thresholds says."""
-    return has_peeling(A) and A.device.host_memory and A.device.threads <= tuning.count(threads)
+def has_one_thread_labels(A: Matrix, threads: int) -> bool:
+    """Whether `component_labels` or `strong_labels` runs on A: a matrix of bitblas in host memory, with at most so many
+    threads."""
+    return has_peeling(A) and A.device.host_memory and A.device.threads <= threads
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:

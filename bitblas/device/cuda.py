@@ -128,22 +128,28 @@ def start_as(cooperative: bool, function: int, grid: int, block: int, shared: in
 
 
 @functools.cache
+def grid_of(device: Cuda, variant: Variant) -> tuple[Callable[[int, int], int], int]:
+    """The blocks of a launch of the variant for n units and more blocks, as a function; and the threads of a block."""
+    lanes, threads = variant.constant("LANES", 1), variant.constant("THREADS", jit.BLOCK)
+    resident = variant.constant("RESIDENT")  # persistent blocks per multiprocessor, which iterate over the units
+    most = resident * device.multiprocessors if resident else 1 << 31
+    return lambda n, extra: min(-(-n * lanes // threads) + extra, most), threads
+
+
+@functools.cache
 def kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
     """The variant's kernel as a function call(n, *args) for n units; used as `Cuda.kernel`."""
     try:
-        launch, lanes = device.load(variant), variant.constant("LANES", 1)
+        launch, (blocks_of, threads) = device.load(variant), grid_of(device, variant)
     except device.errors as error:
         device.fail(error)
-    threads = variant.constant("THREADS", jit.BLOCK)
-    resident = variant.constant("RESIDENT")  # persistent blocks per multiprocessor, which iterate over the units
-    most = resident * device.multiprocessors if resident else 1 << 31
 
     def call(n: int, *args: Any, bounds: Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
             return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-        blocks = min(-(-n * lanes // threads) + extra_blocks, most)
+        blocks = blocks_of(n, extra_blocks)
         if blocks >= 1 << 31:
-            raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
+            raise OutOfMemory(f"{variant.kernel}: {n} units exceed the largest CUDA grid")
         if blocks:
             try:
                 launch((blocks,), (threads,), (n, *args))

@@ -407,6 +407,11 @@ class Pull(Protocol[L]):
         """Lanes that process a tile together: its cost in entries."""
         return 1
 
+    def stages(self, layout: L, ranked: bool) -> bool:
+        """Whether a warp loads the entries of 32 rows together in an unmasked pull of sums (csr/pull.cu). ranked: their
+        values too."""
+        return False
+
     @property
     def part_lanes(self) -> int:
         """GPU lanes that share a segment of a long unit in a pull of sums."""

@@ -83,6 +83,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) weigh(i64 n, const u64* u
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
+  await_previous();
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];
   const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;

@@ -273,7 +273,7 @@ template <class T, class Add> __device__ __forceinline__ void join_block(bool& s
                                                                          u8* has) {
   part[threadIdx.x] = sum;
   has[threadIdx.x] = some;
-  for (int half = BLOCK / 2; half; half >>= 1) {
+  for (int half = BLOCK / 2; half >= 32; half >>= 1) {
     __syncthreads();
     if (threadIdx.x < half && has[threadIdx.x + half]) {
       const T more = part[threadIdx.x + half];
@@ -281,5 +281,6 @@ template <class T, class Add> __device__ __forceinline__ void join_block(bool& s
       has[threadIdx.x] = some = true;
     }
   }
+  if (threadIdx.x < 32) join_warp(some, sum, add);  // in the same order
   __syncthreads();
 }

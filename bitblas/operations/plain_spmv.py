@@ -13,7 +13,7 @@ pull by whole tiles, write a separate vector, which `merge` writes into the outp
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +70,7 @@ from ..plan.product import (
     hot_columns,
     plan_epilogue,
     reads_matrix,
+    sums_numbers,
     with_bins,
 )
 from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
@@ -574,6 +575,12 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     if first or not device.is_simt:
         rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
+    numbers = semiring is not None and sums_numbers(semiring, kind, layout, plan.full, of.u_type)
+    # H200, us on a stencil, by lanes -> together: FP64 127 -> 95, INT64 109 -> 145
+    numbers = numbers and (end.z.kind == "f" or end.z.nbytes <= 4)
+    if numbers and not masked and cost.stages(layout, of.algebra.ranked):
+        variant = variants(end=end, lanes=1, staged=True)
+        return pull(PreparedKernel(device, variant, n, (EVERYWHERE, *of.arguments), None, pull_blocks(n, per, 1)))
     longest = cost.longest(kind, lanes)
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
     presence = kind == WORDS and not end.store
@@ -679,7 +686,8 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     for part in copy.parts:
         inside = shared if part.kind == HOT else 0
         hot = min(part.columns, inside // u.nbytes)
-        flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, ALL_HOT=hot >= part.columns)
+        flags = constants(VEC=VEC, KIND_OF_PART=part.kind, WEIGHTED=weighted, MASKED=masked)
+        flags += constants(ALL_HOT=hot >= part.columns)
         flags += *block_constants(inside), *(() if inside else (("RESIDENT", resident),))
         variant = pull_variant(of.algebra, end, 32, full=True, binned=flags, kernel="sums")
         arguments = *part[2:-1], *values, hot, size, copy.reached
@@ -694,16 +702,31 @@ def prepare_sums(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
 
 def launch_sums(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:
     """As `launch_rows`."""
+    for kernel, args in sums_launches(pull, u, mask, old, to, scratch or pull.scratch(), always_runs(pull.device)):
+        kernel.run(*args)
+
+
+def sums_launches(
+    pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...], when: tuple[Any, ...]
+) -> Iterator[tuple[PreparedKernel, tuple[Any, ...]]]:
+    """The kernels of a product by a copy for sums, with their last arguments. when: the loop condition, the round
+    counters and the number of the round, unless which they do nothing (kernels/frontier.cuh)."""
     assert pull.ordered is not None
-    ((ordered, parts),) = scratch or pull.scratch()
+    ((ordered, parts),) = scratch
     if pull.ordered[1] or not u.stride:
-        pull.rows.run(*u[1:], ordered)
+        yield pull.rows, (*u[1:], ordered, *when)
     else:
         ordered = u.array
     for kernel in pull.slices:
-        kernel.run(ordered, parts, *mask, *to)
+        yield kernel, (ordered, parts, *mask, *to, *when)
     if pull.join is not None:
-        pull.join.run(pull.ones, parts, *mask, *old, *to)
+        yield pull.join, (pull.ones, parts, *mask, *old, *to)
+
+
+@functools.cache
+def always_runs(device: Device) -> tuple[Array, Array, int]:
+    """The loop condition of kernels outside of loops: it holds, in round 0 of 1."""
+    return device.asarray(np.ones(1, np.uint64)), device.asarray(np.array([0, 1], np.int64)), 0
 
 
 def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: tuple[Output, ...] = ()) -> None:

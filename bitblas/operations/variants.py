@@ -226,12 +226,14 @@ def pull_variant(
     full: bool,
     padded: bool = True,
     width: int = 0,
+    staged: bool = False,
     binned: Constants | None = None,
     kernel: str = "pull_binned",
 ) -> Variant:
     """The pull kernel of a format for a semiring with an epilogue.
 
-    padded: the last tile column is wider than the matrix. width: see `BinnedPull.width`.
+    padded: the last tile column is wider than the matrix. width: see `BinnedPull.width`. staged: of plain rows, by
+    products in shared memory.
     binned: the constants of the kernel for degree-binned rows, which runs instead; kernel: its name, or "sums".
     """
     op, _, monoid, z = algebra_of(of.semiring, end.z)
@@ -245,6 +247,8 @@ def pull_variant(
         + end.constants()
         + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
+    if staged:  # the products of a warp take 2 to 4 KB
+        flags += constants(STAGED=1, STAGE=512)
     flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
     kernel = "pull" if binned is None else kernel
     return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))

@@ -425,7 +425,7 @@ def transpose_amortized(structure: Structure) -> bool:
 
 def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Typed[Semiring], u: DataType) -> bool:
     """Whether a pull would be faster by a copy for sums: of plain rows and values on a GPU, that are degree-binned, or
-    whose columns are near the diagonal."""
+    whose columns are near the diagonal or so few that a block keeps all vector values in shared memory."""
     if plan.kernel not in (BINNED, PULL) or layout.key != CSR or not layout.device.is_simt:
         return False
     if (
@@ -437,9 +437,9 @@ def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Type
         return False
     if plan.kernel == BINNED:
         return True
-    return sums_numbers(semiring, plan.kind, layout, plan.full, u) and near_share(layout) >= tuning.value(
-        "sums.near_share"
-    )
+    if not sums_numbers(semiring, plan.kind, layout, plan.full, u):
+        return False
+    return layout.ncols <= hot_columns(layout.device) or near_share(layout) >= tuning.value("sums.near_share")
 
 
 def sums_needed(structure: Structure) -> float:

@@ -51,7 +51,7 @@ def weakly_connected_components(A, *, gb=None):
 def _components(make, A, gb):
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
-    if has_one_thread_labels(A, "components.threads"):
+    if has_one_thread_labels(A, tuning.count("components.threads")):
         return component_labels(A, gb)
     loop = loops.cached_loop(make, A, gb)
     loop.run()

@@ -28,6 +28,7 @@ Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import degrees, has_one_thread_labels, has_rounds, more_strong_labels, renumber, strong_labels
 from .components import connected_components
 
@@ -42,7 +43,7 @@ def strongly_connected_components(A, *, gb=None):
     """
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
-    if has_one_thread_labels(A, "strong.threads"):
+    if has_one_thread_labels(A, tuning.count("strong.threads")):
         return strong_labels(A, gb)
     if check.is_symmetric(gb, A):
         return connected_components(A, gb=gb)

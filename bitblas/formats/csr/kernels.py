@@ -227,7 +227,7 @@ class RowsPull(Pull["Rows"]):
 
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
-        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), ("MIN_BLOCKS", blocks)]
+        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), ("STAGED", 0), ("MIN_BLOCKS", blocks)]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
@@ -241,6 +241,14 @@ class RowsPull(Pull["Rows"]):
 
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * UNROLL * 32
+
+    def stages(self, layout: Rows, ranked: bool) -> bool:
+        """Plain rows of even lengths that are neither very short nor long."""
+        mean = layout.nvals / max(1, layout.nrows)
+        least = tuning.value("csr.staged.least.valued") if ranked else tuning.value("csr.staged.least")
+        if layout.key != CSR or not least <= mean <= tuning.value("csr.staged.most"):
+            return False
+        return longest_unit(layout) <= tuning.value("csr.uneven") * mean
 
 
 class RowsBinnedPull(BinnedPull["Rows"]):

@@ -1,5 +1,6 @@
 // Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u.
 // LANES lanes share a row; rows that the mask excludes are not read, and a terminal value ends a row early.
+// STAGED: the lanes of a warp load entries of 32 rows of a matrix together.
 // A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
 // they are plain, so that loads coalesce.
 #include "kernels/pull_rows.cuh"
@@ -21,6 +22,38 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
   x.some = e < stop;
+#elif STAGED
+  // The lanes of a warp load adjacent entries of its 32 rows, whose products then are in shared memory, where each lane
+  // sums those of its row. Every 32 products are followed by an unused place: rows of equal lengths are in other banks.
+  __shared__ Z_T products[BLOCK / 32][STAGE + STAGE / 32];
+  Z_T* const here = products[threadIdx.x / 32];
+  const u32 lane = threadIdx.x & 31;
+  place_t low = __shfl_sync(ALL_LANES, e, 0), high = stop;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const place_t other = shuffle_xor(ALL_LANES, high, d);
+    high = other > high ? other : high;
+  }
+  for (; low < high; low += STAGE) {
+    for (u32 from = lane; from < STAGE && low + from - lane < high; from += 32 * UNROLL) {
+      COL_T j[UNROLL];
+      A_T weight[UNROLL];
+      U_T value[UNROLL];
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) {
+        const place_t at = low + from + 32 * i;
+        j[i] = at < high ? load_once(col.col + at) : 0, weight[i] = at < high ? a.once(at) : A_T(a.iso);
+      }
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) value[i] = u.at(j[i]);
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) here[from + 32 * i + (from + 32 * i) / 32] = mul(weight[i], value[i], 0, j[i]);
+    }
+    __syncwarp();
+    const u32 begin = e > low ? (u32)(e - low) : 0, end = stop < low + STAGE ? (u32)(stop - low) : STAGE;
+    for (u32 p = begin; stop > low && p < end; ++p) join(x.some, x.sum, true, here[p + p / 32]);
+    __syncwarp();
+  }
 #else
   constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // distance of the entries that a lane takes at once
   e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);

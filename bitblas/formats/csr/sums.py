@@ -19,13 +19,17 @@ the largest column number of its type.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from semirings.dtypes import lookup_dtype
+
 from ... import tuning
 from ...device import Device, dummy
+from ...kernels.variant import Variant
 from ...typing import Array
 from ..contract import Layout, compute_once
 from ..schedule import all_set, bits_of
@@ -84,8 +88,13 @@ class Sums:
 
 
 def build_bytes(nrows: int, ncols: int, nvals: int) -> int:
-    """Upper bound of the bytes that building takes, the copy included."""
-    return 128 * nvals + 64 * nrows + 32 * ncols
+    """Bytes that building takes, the copy included, before entries are counted: rarely more."""
+    return 12 * nvals + 40 * nrows + 48 * ncols + _workspace(nvals)
+
+
+def _workspace(nvals: int) -> int:
+    """Bytes for a range of the entries."""
+    return 160 * min(nvals, tuning.count("sums.range_entries"))
 
 
 def copy_bytes(nrows: int, nvals: int, value: int) -> int:
@@ -107,8 +116,9 @@ def has_sums(rows: Layout, columns: int) -> bool:
     return _key(columns) in rows.cache
 
 
-def _key(columns: int) -> tuple[str, int, float, float]:
-    return "sums", columns, tuning.value("rows.hot_share"), tuning.value("sums.block_entries")
+def _key(columns: int) -> tuple[str, int, tuple[float, ...]]:
+    limits = "rows.hot_share", "sums.block_entries", "sums.block_entries_per_row"
+    return "sums", columns, tuple(map(tuning.value, limits))
 
 
 def near_share(rows: Layout) -> float:
@@ -137,6 +147,271 @@ def _by_popularity(count: Array) -> Array:
     return order[: int((count > 0).sum())]
 
 
+# ---- Building: entries are counted range by range of the rows, then the copy is allocated and filled by the same
+# ranges. So the peak is the copy and the workspace of one range.
+
+SHAPES = (LOG_MOST_LANES + 1) * MOST_STEPS  # of pieces of rows, the longest first
+LOG_LANES, STEPS = np.divmod(SHAPES - 1 - np.arange(SHAPES), MOST_STEPS) + np.array([[0], [1]])
+PIECES = 32 >> LOG_LANES  # of a slice
+
+
+def _shape(device: Device, length: Array) -> Array:
+    """The shape of pieces of that many entries; SHAPES if they have none."""
+    xp, units = device.xp, -(-length // VEC)
+    log = xp.searchsorted(xp.asarray(LANE_STEPS << np.arange(LOG_MOST_LANES)), units)
+    shape: Array = (SHAPES - log * MOST_STEPS - -(-units // (1 << log))).astype(np.uint8)
+    return shape
+
+
+class _Group(NamedTuple):
+    """Entries with slices of their own: of a hot block, of all other columns, of rows near the diagonal."""
+
+    kind: int  # of the part
+    flag: int  # of the classes
+    narrow: bool  # 16-bit columns
+    block: int = 0  # of a hot block: its first column, and how many it has
+    columns: int = 0
+
+
+class _Split(ABC):
+    """How entries are divided into groups. order: as in Sums; then rows are sorted by the numbers of columns."""
+
+    groups: tuple[_Group, ...]
+    order: Array | None = None
+    apart = False  # whether each group is a part
+
+    @abstractmethod
+    def of(self, first: int, ptr: Array, row: Array, col: Array) -> tuple[Array, Array]:
+        """The groups of all entries of some rows, and the numbers of their columns. ptr, row: from row `first` on."""
+
+
+class _ByPopularity(_Split):
+    """Hot blocks and the rest."""
+
+    apart = True
+
+    def __init__(self, rows: Csr, order: Array, count: Array, columns: int, least: float) -> None:
+        """order: the columns; count: the entries of each. columns: of a block; all but the first have `least` entries
+        or more."""
+        xp, self.columns, self.order = rows.device.xp, columns, order.astype(np.uint32)
+        self.number = xp.zeros(rows.ncols, np.uint32)
+        self.number[order] = xp.arange(len(order)).astype(np.uint32)
+        lows = [0]
+        while (low := lows[-1] + columns) < len(order) and int(count[low : low + columns].sum()) >= least:
+            lows.append(low)
+        hot = (_Group(HOT, 0, True, low, min(columns, len(order) - low)) for low in lows)
+        self.groups = *hot, _Group(WIDE, 0, False)
+
+    def of(self, first: int, ptr: Array, row: Array, col: Array) -> tuple[Array, Array]:
+        number = self.number[col].astype(np.int64)
+        return (number // self.columns).clip(0, len(self.groups) - 1), number
+
+
+class _ByDistance(_Split):
+    """One part of rows near the diagonal and others, in the given order."""
+
+    groups = _Group(MIXED, NEAR, True), _Group(MIXED, 0, False)
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def of(self, first: int, ptr: Array, row: Array, col: Array) -> tuple[Array, Array]:
+        xp, difference = self.device.xp, col - row - first
+        far = xp.zeros(len(row) + 1, np.int64)
+        xp.cumsum(~_is_near(difference), out=far[1:])
+        near = (far[ptr[1:]] == far[ptr[:-1]]) & (ptr[1:] - ptr[:-1] <= LONGEST)  # longer rows have no row number
+        group = xp.where(near, 0, 1)[row]
+        return group, xp.where(group == 0, difference + NEAR_ZERO, col)
+
+
+class _Range(NamedTuple):
+    """Rows first .. end with entries low .. high."""
+
+    first: int
+    end: int
+    low: int
+    high: int
+
+
+class _Entries(NamedTuple):
+    """The entries of a range: the row pointers, the row and the number of the column of each, and how many each row has
+    in each group. Rows and entries are counted from those of the range."""
+
+    ptr: Array
+    row: Array
+    number: Array
+    lengths: list[Array]
+
+
+class _Sorted(NamedTuple):
+    """The numbers of the columns of a range's entries by rows, groups and columns; places: the order of the entries
+    before that; low: the first one's place."""
+
+    number: Array
+    places: Array | None
+    low: int
+
+
+class _Target(NamedTuple):
+    """Where a group is written: the rows of its part, its columns and their first slot."""
+
+    row: Array
+    col: Array
+    first: int
+
+
+class _Builder:
+    def __init__(self, rows: Csr, split: _Split, valued: bool) -> None:
+        """valued: with places."""
+        self.rows, self.device, self.split, self.valued, xp = rows, rows.device, split, valued, rows.device.xp
+        # of about as many entries, and groups of rows
+        each, groups = tuning.count("sums.range_entries"), len(split.groups)
+        size = rows.ptr[1:] + (xp.arange(rows.nrows) + 1) * groups
+        ends = xp.searchsorted(size, xp.arange(each, rows.nvals + rows.nrows * groups, each))
+        limits = np.unique([0, *self.device.to_host(ends).tolist(), rows.nrows])
+        entries = self.device.to_host(rows.ptr[xp.asarray(limits)])
+        pairs = zip(*(itertools.pairwise(x.tolist()) for x in (limits, entries)), strict=True)
+        self.ranges = [_Range(*of, *has) for of, has in pairs if has[1] > has[0]]
+        self.long, self.first, self.segments = [xp.zeros(0, np.int64)], [xp.zeros(1, np.int64)], 0
+
+    def build(self) -> Sums:
+        """Count, allocate, fill."""
+        xp, rows = self.device.xp, self.rows
+        counts = np.zeros((len(self.ranges), len(self.split.groups), SHAPES), np.int64)
+        entries: _Entries | None = None  # of the last range
+        for k, of in enumerate(self.ranges):
+            entries = None
+            entries = self._entries(of)
+            counts[k] = self._count(entries.lengths)
+        parts, targets = self._allocate(counts.sum(axis=0))
+        before = counts.cumsum(axis=0) - counts  # in earlier ranges
+        for of, count, earlier in zip(self.ranges, counts, before, strict=True):
+            if len(self.ranges) > 1:
+                entries = None
+            self._fill(of, entries or self._entries(of), targets, count, earlier)
+        reached, long, first = bits_of(xp, rows.ptr[1:] > rows.ptr[:-1]), *map(xp.concatenate, (self.long, self.first))
+        ones = all_set(xp, self.segments)
+        return Sums(parts, self.split.order, reached, self.places, long, first, self.segments, ones)
+
+    def _entries(self, of: _Range) -> _Entries:
+        rows, groups = self.rows, len(self.split.groups)
+        ptr = rows.ptr[of.first : of.end + 1].astype(np.int64) - of.low
+        row = numbers_of(ptr, of.high - of.low, self.device)
+        group, number = self.split.of(of.first, ptr, row, rows.columns(of.low, of.high))
+        counts = self.device.xp.bincount(row * groups + group, minlength=(of.end - of.first) * groups)
+        return _Entries(ptr, row, number, [counts[k::groups] for k in range(groups)])
+
+    def _count(self, lengths: list[Array]) -> np.ndarray:
+        """The number of pieces of rows, by group and shape. lengths: of the rows in each group."""
+        xp, found = self.device.xp, list[Array]()
+        for length in lengths:
+            found.append(xp.bincount(_shape(self.device, length % LONGEST), minlength=SHAPES + 1)[:SHAPES])
+            found[-1][:1] += (length // LONGEST).sum()
+        counts: np.ndarray = self.device.to_host(xp.concatenate(found))
+        return counts.reshape(-1, SHAPES)
+
+    def _allocate(self, counts: np.ndarray) -> tuple[tuple[Slices, ...], dict[int, _Target]]:
+        """Parts without contents, and the targets of groups that have entries. counts: pieces by group and shape."""
+        xp, groups, before = self.device.xp, self.split.groups, lambda x: np.cumsum(x) - x
+        slices = -(-counts // PIECES)
+        slots, pieces = (slices * STEPS).sum(axis=1) * 32 * VEC, (slices * PIECES).sum(axis=1)
+        needed = sum(int(n) * (2 if of.narrow else 4) for n, of in zip(slots, groups, strict=True))
+        needed += int(slots.sum()) * self.rows.ptr.itemsize * self.valued + 4 * int(pieces.sum())
+        self.device.foresee(f"the copy of {self.rows.nvals} entries for sums", needed + _workspace(self.rows.nvals))
+        self.places = xp.zeros(int(slots.sum()), self.rows.ptr.dtype) if self.valued else None
+        self.first_row, self.first_slot = np.zeros_like(counts), np.zeros_like(counts)
+        parts, targets, slot = list[Slices](), dict[int, _Target](), 0
+        in_parts = [[k] for k in range(len(groups))] if self.split.apart else [list(range(len(groups)))]
+        for members in in_parts:
+            members = [k for k in members if pieces[k]]
+            row = xp.full(int(pieces[members].sum()), NO_ROW, np.uint32)
+            narrow, wide, first, first_wide = dummy(self.device, "uint16"), dummy(self.device, "uint32"), slot, slot
+            tables, slices_of, rows_of = list[np.ndarray](), 0, 0
+            for k in members:
+                self.first_row[k] = rows_of + before(slices[k] * PIECES)
+                self.first_slot[k] = slot + before(slices[k] * STEPS) * 32 * VEC
+                shapes = LOG_LANES + (STEPS << 8) + groups[k].flag
+                table = np.stack([slices_of + before(slices[k]), self.first_row[k], self.first_slot[k], shapes], 1)
+                tables.append(table[counts[k] > 0])
+                if groups[k].narrow:
+                    narrow, first = xp.full(int(slots[k]), np.iinfo(np.uint16).max, np.uint16), slot
+                else:
+                    wide, first_wide = xp.full(int(slots[k]), np.iinfo(np.uint32).max, np.uint32), slot
+                slot, rows_of = slot + int(slots[k]), rows_of + int(pieces[k])
+                slices_of += int(slices[k].sum())
+            if not members:
+                continue
+            # The shape of the matrix may leave only rows with 32-bit columns
+            kind = (
+                WIDE if groups[members[0]].kind == MIXED and not groups[members[0]].narrow else groups[members[0]].kind
+            )
+            table = xp.asarray(np.concatenate([*tables, [[slices_of, 0, 0, 0]]]).ravel())
+            block = groups[members[0]].block, groups[members[0]].columns
+            parts.append(Slices(kind, slices_of, table, row, narrow, first, wide, first_wide, *block))
+            for k in members:
+                targets[k] = _Target(row, *((narrow, first) if groups[k].narrow else (wide, first_wide)))
+        return tuple(parts), targets
+
+    def _fill(
+        self, of: _Range, entries: _Entries, targets: dict[int, _Target], counts: np.ndarray, before: np.ndarray
+    ) -> None:
+        """Write the slices of a range. counts: its pieces by group and shape; before: those of earlier ranges."""
+        xp, (ptr, row, number, lengths) = self.device.xp, entries
+        columns = _Sorted(number, None, of.low)
+        if self.split.order is not None:
+            places = sort_entries(self.device, row, number, of.end - of.first, self.rows.ncols)
+            columns = _Sorted(number[places], places, of.low)
+        several, total = xp.zeros(of.end - of.first, bool), xp.zeros(of.end - of.first, np.int64)
+        for length in lengths:
+            several |= length > LONGEST
+            total += -(-length // LONGEST)
+        long = xp.flatnonzero(several)
+        segment = xp.zeros(len(several), np.int64)  # of the next piece of a row
+        ends = total[long].cumsum() + self.segments
+        segment[long] = ends - total[long]
+        self.long.append(long + of.first)
+        self.first.append(ends)
+        self.segments = int(ends[-1]) if len(ends) else self.segments
+        begin, adds = ptr[:-1], xp.zeros(len(several), bool)
+        for k, length in enumerate(lengths):
+            if k in targets and counts[k].any():
+                pieces = _cut(self.device, begin, length)
+                at = pieces.row
+                names = xp.where(
+                    several[at], segment[at] + pieces.number + IN_SEGMENTS, at + of.first + ADDS * adds[at]
+                )
+                ranks = before[k] - (np.cumsum(counts[k]) - counts[k])
+                self._write(k, pieces, names.astype(np.uint32), targets[k], columns, ranks)
+            begin, segment, adds = begin + length, segment - (-length // LONGEST), adds | (length > 0)
+
+    def _write(
+        self, k: int, pieces: _Pieces, names: Array, target: _Target, columns: _Sorted, ranks: np.ndarray
+    ) -> None:
+        """Write the slices of pieces of group k. names: the rows with flags; ranks: of the first piece of each shape,
+        less its number here."""
+        device, xp = self.device, self.device.xp
+        shape = _shape(device, pieces.length)
+        order = shape.argsort(kind="stable")
+        of_shape = shape[order].astype(np.int64)
+        at = lambda x: xp.asarray(x)[of_shape]
+        # of each piece, by shape: its rank among those of the shape, its slice, its group of lanes, its first slot
+        rank, lanes = xp.arange(len(order)) + at(ranks), at(LOG_LANES)
+        target.row[at(self.first_row[k]) + rank] = names[order]
+        slice_, group = rank // at(PIECES), rank % at(PIECES)
+        base = at(self.first_slot[k]) + (slice_ * at(STEPS) * 32 + (group << lanes)) * VEC
+        ends = xp.zeros(len(order) + 1, np.int64)
+        xp.cumsum(pieces.length[order], out=ends[1:])
+        n, kinds = int(ends[-1]), (("COL", target.col.dtype), ("PTR", self.rows.ptr.dtype))
+        types = tuple((name, lookup_dtype(kind)) for name, kind in kinds)
+        write = device.kernel(Variant("formats/csr/fill_sums", types, (("LANES", 1), ("VEC", VEC))))
+        number, places, low = columns
+        entries = number, self.split.groups[k].block, ends if places is None else places, int(places is not None), low
+        kept = dummy(device, self.rows.ptr.dtype.name) if self.places is None else self.places
+        of = numbers_of(ends, n, device)
+        tail = target.col, target.first, kept, int(self.places is not None)
+        write(n, of, ends, pieces.begin[order], base, lanes, *entries, *tail)
+
+
 class _Pieces(NamedTuple):
     """Pieces of rows, in their order: the row, the number of the piece in it, its entries."""
 
@@ -158,185 +433,20 @@ def _cut(device: Device, begin: Array, length: Array) -> _Pieces:
     return _Pieces(row[of], number, begin[of] + number * LONGEST, xp.minimum(left, LONGEST))
 
 
-class _Grid(NamedTuple):
-    """The slices of pieces: their classes, which begin at slice, row and slot 0, the rows, the number of slots, and for
-    each entry its slot and its place among the entries."""
-
-    table: np.ndarray
-    slices: int
-    row: Array
-    slots: int
-    slot: Array
-    place: Array
-
-
-def _grid(device: Device, pieces: _Pieces, names: Array) -> _Grid:
-    """Group pieces. names: the rows with flags."""
-    xp, units = device.xp, -(-pieces.length // VEC)
-    log = xp.searchsorted(xp.asarray(LANE_STEPS << np.arange(LOG_MOST_LANES)), units)
-    steps = -(-units // (1 << log))
-    shapes = (LOG_MOST_LANES + 1) * MOST_STEPS
-    falling = (shapes - log * MOST_STEPS - steps).astype(np.uint8)  # the longest pieces first
-    count = device.to_host(xp.bincount(falling, minlength=shapes)).astype(np.int64)
-    shape = shapes - 1 - np.arange(shapes)
-    logs, steps_of = shape // MOST_STEPS, shape % MOST_STEPS + 1
-    per = 32 >> logs
-    slices = -(-count // per)
-    before = lambda x: np.cumsum(x) - x
-    first_row, first_slot = before(slices * per), before(slices * steps_of) * 32 * VEC
-    table = np.stack([before(slices), first_row, first_slot, logs + (steps_of << 8)], 1)[count > 0]
-    # of each piece in the order of the classes: its rank there, place among the rows, first slot
-    order = falling.argsort(kind="stable")
-    which = falling[order].astype(np.int64)
-    at = lambda x: xp.asarray(x)[which]
-    rank, lanes = xp.arange(len(order)) - at(before(count)), at(logs)
-    row = xp.full(int((slices * per).sum()), NO_ROW, np.uint32)
-    row[at(first_row) + rank] = names[order]
-    slice_, group = rank // at(per), rank % at(per)
-    base = at(first_slot) + (slice_ * at(steps_of) * 32 + (group << lanes)) * VEC
-    # of each entry
-    ends = xp.zeros(len(order) + 1, np.int64)
-    xp.cumsum(pieces.length[order], out=ends[1:])
-    of = numbers_of(ends, int(ends[-1]), device)
-    entry = xp.arange(len(of)) - ends[of]
-    unit, lanes = entry // VEC, lanes[of]
-    slot = base[of] + ((unit >> lanes) * 32 + (unit & (1 << lanes) - 1)) * VEC + entry % VEC
-    slots = int((slices * steps_of).sum()) * 32 * VEC
-    return _Grid(table, int(slices.sum()), row, slots, slot, pieces.begin[order][of] + entry)
-
-
-def _columns(device: Device, grid: _Grid, col: Array, kind: type) -> Array:
-    """The columns of the slots, from those of the grid's entries."""
-    found = device.xp.full(grid.slots, np.iinfo(kind).max, kind)
-    found[grid.slot] = col.astype(kind)
-    return found
-
-
-class _Builder:
-    """The parts of a copy of rows, one after the other; places: the order of the entries, None: that of the rows."""
-
-    def __init__(self, rows: Csr, places: Array | None, lengths: list[Array]) -> None:
-        """lengths: the entries of each row in each part."""
-        self.device, xp, self.places = rows.device, rows.device.xp, places
-        nrows, self.kind = rows.nrows, rows.ptr.dtype
-        self.several, self.adds, total = xp.zeros(nrows, bool), xp.zeros(nrows, bool), xp.zeros(nrows, np.int64)
-        for length in lengths:
-            self.several |= length > LONGEST
-            total += -(-length // LONGEST)
-        self.long = xp.flatnonzero(self.several)
-        self.first = xp.zeros(len(self.long) + 1, np.int64)
-        xp.cumsum(total[self.long], out=self.first[1:])
-        self.segment = xp.zeros(nrows, np.int64)
-        self.segment[self.long] = self.first[:-1]  # of the next piece of the row
-        self.slots, self.parts, self.found = 0, list[Slices](), list[Array]()
-
-    def grid(self, begin: Array, length: Array) -> _Grid | None:
-        """The slices of a range of entries of each row; None if there are no entries."""
-        pieces, xp = _cut(self.device, begin, length), self.device.xp
-        row = pieces.row
-        if not len(row):
-            return None
-        names = xp.where(
-            self.several[row], self.segment[row] + pieces.number + IN_SEGMENTS, row + ADDS * self.adds[row]
-        )
-        self.segment = self.segment + -(-length // LONGEST)
-        self.adds = self.adds | (length > 0)
-        return _grid(self.device, pieces, names.astype(np.uint32))
-
-    def add(
-        self, kind: int, grids: list[tuple[_Grid, int, int]], cols: list[Array], block: tuple[int, int] = (0, 0)
-    ) -> None:
-        """Add a part of one or two grids, each with the flag of its classes and the bits of its columns. block: the
-        first column of a hot block, and how many it has."""
-        xp, tables, slices, rows, slot = self.device.xp, [], 0, 0, self.slots
-        narrow, wide, first, first_wide = dummy(self.device, "uint16"), dummy(self.device, "uint32"), slot, slot
-        for (grid, flag, bits), col in zip(grids, cols, strict=True):
-            tables.append(grid.table + np.array([slices, rows, slot, flag]))
-            if bits == 16:
-                narrow, first = _columns(self.device, grid, col, np.uint16), slot
-            else:
-                wide, first_wide = _columns(self.device, grid, col, np.uint32), slot
-            slices, rows, slot = slices + grid.slices, rows + len(grid.row), slot + grid.slots
-        self.slots = slot
-        table = xp.asarray(np.concatenate([*tables, [[slices, 0, 0, 0]]]).ravel())
-        row = xp.concatenate([grid.row for grid, _, _ in grids])
-        self.parts.append(Slices(kind, slices, table, row, narrow, first, wide, first_wide, *block))
-
-    def keep_places(self, grid: _Grid) -> None:
-        """Note the entry of each slot of the next grid."""
-        found = self.device.xp.zeros(grid.slots, self.kind)
-        found[grid.slot] = grid.place if self.places is None else self.places[grid.place]
-        self.found.append(found)
-
-    def end(self, rows: Csr, order: Array | None) -> Sums:
-        xp, segments = self.device.xp, int(self.first[-1])
-        reached = bits_of(xp, rows.ptr[1:] > rows.ptr[:-1])
-        places = xp.concatenate(self.found) if self.found else None
-        ones = all_set(xp, segments)
-        return Sums(tuple(self.parts), order, reached, places, self.long, self.first, segments, ones)
-
-
 def _build(rows: Csr, columns: int, valued: bool) -> Sums:
     """columns: of a hot block. valued: with places."""
     device, nvals = rows.device, rows.nvals
     device.foresee(f"the copy of {nvals} entries for sums", build_bytes(rows.nrows, rows.ncols, nvals))
-    count = device.xp.bincount(rows.columns(), minlength=rows.ncols)
-    order = _by_popularity(count)
-    columns = min(columns, len(order))
-    if float(count[order[:columns]].sum()) < tuning.value("rows.hot_share") * nvals:
-        return _by_distance(rows, valued)
-    return _by_blocks(rows, order, count[order], columns, valued)
-
-
-def _by_blocks(rows: Csr, order: Array, count: Array, columns: int, valued: bool) -> Sums:
-    """Hot blocks and the rest. count: the entries of the columns in their order."""
-    device, xp = rows.device, rows.device.xp
-    ptr = rows.ptr.astype(np.int64)
-    number = xp.zeros(rows.ncols, np.int64)
-    number[order] = xp.arange(len(order))
-    row, col = numbers_of(ptr, rows.nvals, device), number[rows.columns()]
-    places = sort_entries(device, row, col, rows.nrows, rows.ncols)
-    col = col[places]
-    limits = [columns]
-    while len(order) > limits[-1] and count[limits[-1] :][:columns].sum() >= tuning.value("sums.block_entries"):
-        limits.append(limits[-1] + columns)
-    begin, begins, before = ptr[:-1], [ptr[:-1]], xp.zeros(rows.nvals + 1, np.int64)
-    for limit in limits:
-        xp.cumsum(col < limit, out=before[1:])
-        begins.append(begin + before[ptr[1:]] - before[begin])
-    begins.append(ptr[1:])
-    lengths = [end - start for start, end in itertools.pairwise(begins)]
-    builder = _Builder(rows, places, lengths)
-    for k, (start, length) in enumerate(zip(begins[:-1], lengths, strict=True)):
-        if (grid := builder.grid(start, length)) is None:
-            continue
-        if valued:
-            builder.keep_places(grid)
-        cols, hot = col[grid.place], k < len(limits)
-        if hot:
-            low = k * columns
-            builder.add(HOT, [(grid, 0, 16)], [cols - low], (low, min(columns, len(order) - low)))
-        else:
-            builder.add(WIDE, [(grid, 0, 32)], [cols])
-    return builder.end(rows, order.astype(np.uint32))
-
-
-def _by_distance(rows: Csr, valued: bool) -> Sums:
-    """One part in the given order."""
-    device, xp = rows.device, rows.device.xp
-    ptr, col = rows.ptr.astype(np.int64), rows.columns()
-    length, row = ptr[1:] - ptr[:-1], numbers_of(ptr, rows.nvals, device)
-    difference = col - row
-    before = xp.zeros(rows.nvals + 1, np.int64)
-    xp.cumsum(~_is_near(difference), out=before[1:])
-    near = (before[ptr[1:]] == before[ptr[:-1]]) & (length <= LONGEST)  # pieces of longer rows have no row number
-    builder, grids, cols = _Builder(rows, None, [length]), [], []
-    for flags, flag, bits in ((near, NEAR, 16), (~near, 0, 32)):
-        if (grid := builder.grid(ptr[:-1], length * flags)) is not None:
-            grids.append((grid, flag, bits))
-            cols.append(difference[grid.place] + NEAR_ZERO if flag else col[grid.place])
-            if valued:
-                builder.keep_places(grid)
-    if grids:
-        builder.add(MIXED if len(grids) > 1 or grids[0][1] else WIDE, grids, cols)
-    return builder.end(rows, None)
+    xp, every = device.xp, rows.ncols <= columns  # all columns are hot, in the given order
+    count = xp.bincount(rows.columns(), minlength=rows.ncols)
+    order = xp.arange(rows.ncols) if every else _by_popularity(count)
+    count, columns = count[order], min(columns, len(order))
+    # Fewer entries do not repay a launch, and the pieces of rows that it adds
+    filled = int((rows.ptr[1:] > rows.ptr[:-1]).sum())
+    least = max(tuning.value("sums.block_entries"), tuning.value("sums.block_entries_per_row") * filled)
+    hot = int(count[:columns].sum())
+    split: _Split = _ByDistance(device)
+    if hot and hot >= min(tuning.value("rows.hot_share") * nvals, least):
+        split = _ByPopularity(rows, order, count, columns, least)
+        split.order = None if every else split.order
+    return _Builder(rows, split, valued).build()

@@ -369,14 +369,21 @@ def _ending(
             f"if (threadIdx.x == 0) parts{k}[blockIdx.x] = sum{k}, has{k}[blockIdx.x] = some{k};"
         )
     lines.append("if (!is_last(ticket)) return;")
-    for k, s in enumerate(sums):
-        c = sum_function(s)[1].c_type
-        lines.append(
-            f"some{k} = false; for (u32 part = threadIdx.x; part < gridDim.x; part += BLOCK) "
-            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = load_fresh(parts{k} + part); "
-            f"sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }} "
-            f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here);"
-        )
+    # The partial sums of PARTS blocks, of all sums, are loaded before the first is used.
+    lines += [f"some{k} = false;" for k, _ in enumerate(sums)]
+    if sums:
+        lines.append("for (u32 first = threadIdx.x; first < gridDim.x; first += PARTS * BLOCK) {")
+        loads, adds = list[str](), list[str]()
+        for k, s in enumerate(sums):
+            lines.append(f"bool old_has{k}[PARTS]; {sum_function(s)[1].c_type} old{k}[PARTS];")
+            loads.append(f"old_has{k}[i] = *(volatile u8*)(has{k} + at) && part == at;")
+            loads.append(f"old{k}[i] = load_fresh(parts{k} + at);")
+            added = f"sum{k} = some{k} ? add{k}(sum{k}, old{k}[i]) : old{k}[i]; some{k} = true;"
+            adds.append(f"if (old_has{k}[i]) {{ {added} }}")
+        each = "for (int i = 0; i < PARTS; ++i)"
+        at = "const u32 part = first + i * BLOCK, at = part < gridDim.x ? part : first;"
+        lines += [f"{each} {{ {at} {' '.join(loads)} }}", f"{each} {{ {' '.join(adds)} }}", "}"]
+    lines += [f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here);" for k, _ in enumerate(sums)]
     lines += ["if (threadIdx.x == 0) {", *last]
     lines += [f"s{w.id}_has[0] = c{w.id}; s{w.id}_val[0] = s{w.id};" for w in written]
     if isinstance(counted, Scal):

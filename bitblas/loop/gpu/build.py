@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ from .products import (
     launch_arguments,
     limits,
     map_launches,
-    pull_launch,
+    pull_launches,
+    pulls_by_sums,
     pulls_worklist,
     worklist,
 )
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from ...device.cuda import Cuda
     from ...distributed.group import Group
     from ...formats.contract import Layout
+    from ...operations.operands import Output
+    from ...operations.plain_spmv import PreparedProduct
     from ...typing import Array
 
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
@@ -89,8 +93,10 @@ class Build:
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.advances = [item for item in plan.items if isinstance(item, Advance)]
-        opened = lambda item: pulls_worklist(self, item)
-        copies = rounds_per_run(plan, device.captures, limit, inside=around is not None, opened=opened)
+        self.pulls: dict[tuple[Pull, str], PreparedProduct] = {}
+        self.pull_scratch: dict[Pull, tuple[Output, ...]] = {}
+        tests = (partial(test, self) for test in (pulls_worklist, pulls_by_sums))
+        copies = rounds_per_run(plan, device.captures, limit, around is not None, *tests)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.advances) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
@@ -150,9 +156,9 @@ class Build:
         self.inside: bool = around is not None
         self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
         self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
-        self.begin = [self._once(item, "begin") for item in plan.begin]
+        self.begin = [launch for item in plan.begin for launch in self._once(item, "begin")]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
-        self.end = [self._once(item, "end") for item in plan.end]
+        self.end = [launch for item in plan.end for launch in self._once(item, "end")]
         self.ends = EndExchange(self, group)
         self.launches += self.ends.launches
         self.small = small_rounds(self)
@@ -234,7 +240,7 @@ class Build:
             elif isinstance(item, Pull) and isinstance(item.product, MapProduct):
                 launches += map_launches(self, item, item.product)
             elif isinstance(item, Pull):
-                launches.append(pull_launch(self, item, k))
+                launches += pull_launches(self, item, k)
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self.head(k)))
             elif isinstance(item, Between):
@@ -247,19 +253,21 @@ class Build:
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
 
-    def _once(self, item: Item, where: str) -> Launch:
-        """A launch before the first round or after the last one."""
+    def _once(self, item: Item, where: str) -> list[Launch]:
+        """The launches of an item before the first round or after the last one."""
         assert isinstance(item, (FusedElementwise, Pull, Inner, Between, OnStack))
         if isinstance(item, Inner):
-            return self._inner(item, (*self.once, np.int64(0)))
+            return [self._inner(item, (*self.once, np.int64(0)))]
         if isinstance(item, OnStack):
-            launch: Launch = self.stacks.once(self, item, where)
+            launches: list[Launch] = [self.stacks.once(self, item, where)]
         elif isinstance(item, Between):
-            launch = ExchangeLaunch(self, item)
+            launches = [ExchangeLaunch(self, item)]
+        elif isinstance(item, Pull):
+            launches = pull_launches(self, item, -1)
         else:
-            launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.elementwise(item, -1, once=True)
+            launches = [self.elementwise(item, -1, once=True)]
         self.lines.append(Line(where, statement_texts(item), self.launched))
-        return launch
+        return launches
 
     def _inner(self, item: Inner, head: tuple[Argument, ...]) -> Launch:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""

@@ -10,6 +10,7 @@
 #include "kernels/frontier.cuh"
 
 #define MANY 4  // positions whose values a thread reads before it writes them
+#define PARTS 3  // sums of blocks that a thread of the last block loads before it adds them
 #define SPARSE 4  // bits of a half word up to which each lane processes those of its own
 
 // ---- Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.

@@ -133,13 +133,14 @@ def rounds_per_run(
     round_: Round,
     captures: bool,
     limit: int = NO_LIMIT,
-    *,
     inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
+    by_sums: Callable[[Pull], bool] = lambda item: False,
 ) -> int:
-    """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`), so that
-    few of them may run in vain; nor can nested loops or exchanges between ranks. A nested loop of element-wise kernels
-    is entered often, and ends soon. If the host makes the launches, a loop costs nothing extra."""
+    """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`) and by
+    copies for sums, so that few of them may run in vain; nor can nested loops or exchanges between ranks. A nested loop
+    of element-wise kernels is entered often, and ends soon. If the host makes the launches, a loop costs nothing
+    extra."""
     rotates = any(isinstance(item, Advance) for item in round_.items)
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
@@ -148,7 +149,9 @@ def rounds_per_run(
             captures
             and not inside
             and all(
-                isinstance(x, Pull) and not isinstance(x.product, MultivectorProduct) and x.product.matrix.nvals <= most
+                isinstance(x, Pull)
+                and not isinstance(x.product, MultivectorProduct)
+                and (x.product.matrix.nvals <= most or by_sums(x))
                 for x in last
             )
         )

@@ -21,6 +21,7 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ... import tuning
 from ...config import config
+from ...device.cuda import grid_of
 from ...device.jit import BLOCK
 from ...formats import CSR, Structure, format_of
 from ...formats.packing import PackedValues
@@ -31,7 +32,7 @@ from ...operations.operands import Input, Output, PreparedKernel, Values, dummy,
 from ...operations.variants import ATOMICS, CELLS, Algebra, Types, algebra_of, initial_sum, push_variant
 from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit, round_limits
 from ...plan.format_choice import is_available
-from ...plan.product import VALUES, WORDS, any_order
+from ...plan.product import SUMS, VALUES, WORDS, any_order
 from ...store import Raw, VectorStore
 from .. import analysis
 from ..buffers import Argument, Launch, map_kernels
@@ -332,33 +333,58 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     return loop_direction(facts).push
 
 
-def pull_launch(build: Build, item: Pull, k: int) -> Launch:
-    """The launch of t<mask> = a product by rows, computed whole, in copy k of a round; -1: before the first round or
+def pulls_by_sums(build: Build, item: Pull) -> bool:
+    """Whether a product is by a copy for sums, which is skipped after the last round."""
+    if isinstance(item.product, MultivectorProduct) or pulls_worklist(build, item):
+        return False
+    return prepare_pull(build, item, "").plan.kernel == SUMS
+
+
+def prepare_pull(build: Build, item: Pull, key: str) -> plain_spmv.PreparedProduct:
+    """The product of a pull, prepared once. key: the format of listed rows."""
+    product = item.product
+    assert isinstance(product, Product)
+    if (item, key) not in build.pulls:
+        values, full = analysis.planned_operand(product, build.iso), product.u.id in build.full
+        A, semiring, flip = product.matrix, product.semiring, product.flip
+        case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
+        plan = plain_spmv.choose_pull(A, case._replace(key=key or case.key), product.u.size, full=full)
+        build.pulls[item, key] = plain_spmv.PreparedProduct(plan, A, product.u.dtype, semiring, flip)
+    return build.pulls[item, key]
+
+
+def pull_launches(build: Build, item: Pull, k: int) -> list[Launch]:
+    """The launches of t<mask> = a product by rows, computed whole, in copy k of a round; -1: before the first round or
     after the last, where nothing is listed."""
     device, product, mask = build.device, item.product, item.mask
     u, t = build.buffers[product.u], build.buffers[item.target]
-    values, full = analysis.planned_operand(product, build.iso), product.u.id in build.full
     if isinstance(product, MultivectorProduct):
-        return _multivector_launch(build, item, product, k, values)
-    if isinstance(product, MapProduct):
-        launches = map_launches(build, item, product)
-        return lambda: [launch() for launch in launches].clear()
+        return [_multivector_launch(build, item, product, k, analysis.planned_operand(product, build.iso))]
     key = worklist_pull_format(device, product, mask, build.iso) if k >= 0 else ""
-    A, semiring, flip = product.matrix, product.semiring, product.flip
-    case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
-    plan = plain_spmv.choose_pull(A, case._replace(key=key or case.key), product.u.size, full=full)
-    prepared = plain_spmv.PreparedProduct(plan, A, product.u.dtype, semiring, flip)
+    prepared = prepare_pull(build, item, key)
     u_values: Values | None = prepared.u_values
     given = Input(u.at(u.bits), *(u_values or stored(device, product.u.dtype, u.stored_values())))
     if key:
-        return _worklist_pull_launch(build, item, k, prepared, given)
+        return [_worklist_pull_launch(build, item, k, prepared, given)]
     if prepared.misses_sums:
-        build.missing_sums[id(A.structure)] = A.structure
+        build.missing_sums[id(product.matrix.structure)] = product.matrix.structure
     build.launched = str(prepared.plan)
     pull, allowed = prepared.pull(prepared.z, None, None, False, mask is not None), build.mask(mask)
     to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
-    scratch = pull.scratch()
-    return lambda: pull.launch(pull, given, allowed, pull.nothing, to, scratch)
+    if item not in build.pull_scratch:  # of all copies of a round
+        build.pull_scratch[item] = pull.scratch()
+    scratch = build.pull_scratch[item]
+    if prepared.plan.kernel != SUMS:
+        return [lambda: pull.launch(pull, given, allowed, pull.nothing, to, scratch)]
+    when = (*build.once, np.int64(0)) if k < 0 else build.head(k)
+    found, name = list[Launch](), build.launched
+    for kernel, args in plain_spmv.sums_launches(pull, given, allowed, pull.nothing, to, scratch, when):
+        blocks_of, threads = grid_of(device, kernel.variant)
+        blocks = blocks_of(kernel.n, kernel.extra_blocks)
+        arguments = launch_arguments((kernel.n, *kernel.arguments, *args))
+        found.append(build.launcher(kernel.variant, blocks, arguments, threads))
+    build.launched = name
+    return found
 
 
 def _worklist_pull_launch(
