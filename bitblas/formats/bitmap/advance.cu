@@ -5,6 +5,8 @@
 
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
+// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
+// these entries to the mask, which meanwhile counts them as set.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
@@ -14,6 +16,7 @@
 #include "kernels/joined.cuh"
 typedef AnyColumn<PACKED, COL_T> AllColumns;
 #define AHEAD 4  // entries that a lane of a pull loads before it uses the first
+#define FEW 4  // entries of a word up to which a lane runs the statements by itself
 
 // Rows, and the segments of those with more than `longest` entries.
 struct SegmentedRows {
@@ -45,9 +48,24 @@ __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColu
   return found;
 }
 
+// The statements at the entries of a word from each lane: by the lane itself if all have few, else by the warp, word by word.
+template <class At> __device__ __forceinline__ void at_places(u64 places, u32 word, At at) {
+  if (!__any_sync(ALL_LANES, __popcll(places) > FEW)) {
+    for (u64 todo = places; todo; todo &= todo - 1) at((i64)word * 64 + __ffsll(todo) - 1);
+    return;
+  }
+  for (u32 todo = __ballot_sync(ALL_LANES, places != 0); todo; todo &= todo - 1) {
+    const int owner = __ffs(todo) - 1;
+    const u64 bits = __shfl_sync(ALL_LANES, places, owner);
+    const i64 first = (i64)__shfl_sync(ALL_LANES, word, owner) * 64 + WARP_LANE;
+    if (bits >> WARP_LANE & 1) at(first);
+    if (bits >> WARP_LANE >> 32 & 1) at(first + 32);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
-            SegmentedRows rows, SegmentedRows back) {
+            SegmentedRows rows, SegmentedRows back PARAMETERS) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
@@ -67,7 +85,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
-  if (!pull) {
+  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO ? peek(u.bits + word) : 0); };
+  if (!pull || STATEMENTS) {
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
     i64 of_line = 0;  // the number of its word within the line
@@ -84,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       }
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
-        open[k] = news[k] ? mask.word(at[k]) : 0;
+        open[k] = news[k] ? allowed(at[k]) : 0;
         there[k] = news[k] ? peek(t.bits + at[k]) : 0;
       }
 #pragma unroll
@@ -109,6 +128,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u32 word = mine ? u_dense ? (u32)k : u.list[k] : 0;
       const u64 x = mine ? u.bits[word] : 0;  // later statements may have removed entries
       if (!__any_sync(ALL_LANES, x != 0)) continue;
+#if STATEMENTS
+      const i64 ahead = control.ahead, *const rounds = &begun;
+      (void)ahead, (void)rounds;
+      at_places(x, word, [&](i64 i) { AT_ENTRY(i) });
+      __syncwarp();
+      if (x) AT_WORD((i64)word, x)
+      if (pull) continue;
+#endif
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);
@@ -119,18 +146,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         walk_joined(begin, end, push);
       }
     }
-    for (i64 s = warp; s < rows.segments * words.per_line; s += warps) {
+    for (i64 s = warp; s < rows.segments * words.per_line && !pull; s += warps) {
       const i64 row = rows.row_of[s / words.per_line];
       of_line = s % words.per_line, places = words.line(u.bits, row, of_line);
       if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push);
     }
-  } else {
+  }
+  if (pull) {
     const AllColumns columns = back.columns();
     const i64 all = words.lines * words.per_line;
     const int lane = threadIdx.x & (LANES - 1);
     for (i64 first = (i64)warp * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
-      const u64 places = unit < all ? words.open(mask, row, w) : 0;
+      const u64 places = unit < all ? words.open(allowed(words.at(row, w)), row, w) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
@@ -141,12 +169,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     }
     for (i64 s = warp; s < back.segments * words.per_line; s += warps) {
       const i64 segment = s / words.per_line, w = s % words.per_line, row = back.row_of[segment];
-      const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + words.at(row, w)), row);
+      const i64 at = words.at(row, w);
+      const u64 places = words.open(allowed(at), row, w) & ~words.places_at(peek(t.bits + at), row);
       const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
-      const i64 at = words.at(row, w);
       const u64 before = words.places_at(atomicOr(t.bits + at, words.shifted(found, row)), row);
       entries += __popcll(found & ~before), work += before ? 0 : rows.length(row);
     }

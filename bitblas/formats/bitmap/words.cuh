@@ -47,9 +47,9 @@ struct WordsOf {
   }
   __device__ __forceinline__ u64 places_of(u64 x, int number) const { return places_at(x, number); }
   __device__ __forceinline__ i64 of_line(i64 word) const { return BITS == 64 ? word % per_line : 0; }
-  // The places of a line that a mask allows.
-  __device__ __forceinline__ u64 open(const MaskView& mask, i64 j, i64 w) const {
-    return places_at(mask.word(at(j, w)), j) & (w == per_line - 1 ? last : ~0ull);
+  // The places of a line among those that a mask allows in its word.
+  __device__ __forceinline__ u64 open(u64 allowed, i64 j, i64 w) const {
+    return places_at(allowed, j) & (w == per_line - 1 ? last : ~0ull);
   }
   // Entries of a matrix in the rows of a word.
   template <class P> __device__ __forceinline__ i64 work(const P* ptr, i64 word) const {
