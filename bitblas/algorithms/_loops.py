@@ -182,6 +182,23 @@ class Loop:
         rounds = self.program.run(plain=self.plain)
         report(rounds - self.reported[0])
 
+    def search(
+        self, frontier: str, source: list[int], values: float | list[int], result: str, gb: ModuleType
+    ) -> Vector:
+        """The Vector state[result] after a run from `values` at the vertices `source` of state[frontier], which is
+        `while_`; the result is empty before."""
+        w = self.state[result]
+        if self.cached and not self.plain and len(source) == 1:
+            value = values[0] if isinstance(values, list) else values
+            found: tuple[int, Vector] | None = self.program.run_from(source[0], value, w)
+            if found is not None:
+                report(found[0])
+                return found[1]
+        w.clear()
+        check.set_entries(gb, self.state[frontier], source, values)
+        self.run()
+        return self.result(w)
+
     def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x
 

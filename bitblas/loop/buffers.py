@@ -271,12 +271,17 @@ class Assumptions:
         self.iso = [members[x] for x in facts.loaded if x.id in facts.iso]
         self.kinds = [kind_of_values(member.entering()) for member in self.iso]
 
-    def hold(self) -> bool:
+    def same_matrices(self) -> bool:
         if self.version != tuning.version():
             return False
         for matrix, held in self.matrices:
             if matrix._data is not held or matrix._pending:
                 return False
+        return True
+
+    def hold(self) -> bool:
+        if not self.same_matrices():
+            return False
         for member in self.full:
             if member.entering().nvals != member.vector.size:
                 return False
