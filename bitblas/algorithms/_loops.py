@@ -269,9 +269,11 @@ def follows_lists(A: Matrix) -> bool:
     return follows_lists(A._store.structure)
 
 
-def frontier_stack(A: Matrix, gb: ModuleType) -> Stack | None:
-    """A stack for the frontiers of many searches on A; None if loops on its device save none."""
-    return gb.loop.Stack() if follows_lists(A) else None
+def frontier_stack() -> Stack:
+    """A stack for the frontiers of a loop."""
+    from bitblas.loop import Stack
+
+    return Stack()
 
 
 def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:

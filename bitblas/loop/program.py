@@ -292,9 +292,9 @@ class Program:
         return self._run_plain(self._tier_up)
 
     def run_from(self, place: int, value: object, result: Vector) -> tuple[int, Vector] | None:
-        """Rounds from `value` at `place`, the only entry of the condition, with `result` and all else empty: the number of
-        rounds, and the contents of `result` as a new Vector. Faster than a run, because no Vector is written. None if the
-        program has not run on a GPU, or not for such vectors."""
+        """Run from `value` at `place`, the only entry of the condition, with `result` and all else empty; return the
+        number of rounds, and the contents of `result` as a new Vector. Faster than a run, because no Vector is written.
+        None if the program has not run on a GPU, or not with such vectors."""
         captured = self._captured
         if captured is None or self._checkpoint is not None or state.recorder is not None or one_by_one.throughout:
             return None
