@@ -264,8 +264,11 @@ def _searching(A, gb, k, logs, edges):
         saved.pop(level)
         Q(level.S, gb.replace) << along(T, A.T)
         # D<level> += Q .* P
-        Q(level.S) << times(Q & P)
-        D(level.S, gb.monoid.plus) << (Q.apply(gb.unary.exp) if logs else Q)
+        if logs:
+            Q(level.S) << times(Q & P)
+            D(level.S, gb.monoid.plus) << Q.apply(gb.unary.exp)
+        else:
+            D(level.S, gb.monoid.plus) << times(Q & P)
         share(T, P, level)
 
     state = {"starts": starts, "dependencies": D, "most": most, "paths": paths}

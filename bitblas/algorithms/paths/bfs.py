@@ -83,7 +83,8 @@ def _searched(A, sources, gb, rounds, dtype):
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
     # S[s, sources[s]] = true
-    loop.state["starts"].build(list(range(k)), sources, [True] * k, clear=True)
+    S = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
+    loop.state["starts"] << S
     loop.run()
     return loop
 

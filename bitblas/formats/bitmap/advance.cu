@@ -29,7 +29,6 @@ struct SegmentedRows {
   i64 segments, longest;
 
   __device__ __forceinline__ AllColumns columns() const { return AllColumns(col, width); }
-  __device__ __forceinline__ i64 length(i64 row) const { return (i64)ptr[row + 1] - (i64)ptr[row]; }
 };
 
 // The places of a row that N lanes share: those of the columns of entries e, e + N, ..
@@ -74,8 +73,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense)) return;
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   const bool pull = u_work > most_work;
-  u32 entries = 0;
-  u64 work = 0;
+  u32 entries = 0, work = 0;  // work: nonempty words, because rows are about as long
   __shared__ Stage stage;
   begin_stage(stage);
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
@@ -91,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     u64 places = 0;  // of the line of this lane
     i64 of_line = 0;  // the number of its word within the line
     const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
-      u64 news[AT_ONCE], open[AT_ONCE], there[AT_ONCE];
+      u64 news[AT_ONCE], there[AT_ONCE];
       u32 at[AT_ONCE];
       bool add[AT_ONCE];
 #pragma unroll
@@ -102,20 +100,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         at[k] = (u32)words.at(j, word), news[k] = has[k] ? words.shifted(from, j) : 0;
       }
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        open[k] = news[k] ? allowed(at[k]) : 0;
-        there[k] = news[k] ? peek(t.bits + at[k]) : 0;
-      }
+      for (int k = 0; k < AT_ONCE; ++k) news[k] &= news[k] ? allowed(at[k]) : 0;
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        news[k] &= open[k] & ~there[k];
-        there[k] = news[k] ? atomicOr(t.bits + at[k], news[k]) : ~0ull;
-      }
+      for (int k = 0; k < AT_ONCE; ++k) there[k] = news[k] ? atomicOr(t.bits + at[k], news[k]) : ~0ull;
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
         entries += __popcll(news[k] & ~there[k]);
         add[k] = there[k] == 0;
-        if (add[k]) work += words.work(rows.ptr, at[k]);
+        work += add[k];
       }
       append_staged<AT_ONCE>(stage, add, at, t.list, t.state + LIST_LENGTH);
     };
@@ -156,16 +148,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const AllColumns columns = back.columns();
     const i64 all = words.lines * words.per_line;
     const int lane = threadIdx.x & (LANES - 1);
-    for (i64 first = (i64)warp * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
+    // The warps of a block take consecutive rows, which have columns in common.
+    const i64 own = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
+    for (i64 first = own * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
       const u64 places = unit < all ? words.open(allowed(words.at(row, w)), row, w) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
-      if (BITS == 64) t.bits[unit] = found;
-      else atomicOr(t.bits + words.at(row, w), words.shifted(found, row));
-      entries += __popcll(found), work += rows.length(row);
+      if (BITS == 64) t.bits[unit] = found, ++work;
+      else work += atomicOr(t.bits + words.at(row, w), words.shifted(found, row)) == 0;
+      entries += __popcll(found);
     }
     for (i64 s = warp; s < back.segments * words.per_line; s += warps) {
       const i64 segment = s / words.per_line, w = s % words.per_line, row = back.row_of[segment];
@@ -175,8 +169,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
-      const u64 before = words.places_at(atomicOr(t.bits + at, words.shifted(found, row)), row);
-      entries += __popcll(found & ~before), work += before ? 0 : rows.length(row);
+      const u64 before = atomicOr(t.bits + at, words.shifted(found, row));
+      entries += __popcll(found & ~words.places_at(before, row)), work += before == 0;
     }
     if (thread_number() == 0) t.state[DENSE] = 1;
   }
@@ -212,8 +206,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   __shared__ Stage stage;
   begin_stage(stage);
-  u32 entries = 0;
-  u64 work = 0;
+  u32 entries = 0, work = 0;
   const u64 cleared = old_dense ? (u64)n : old_length;
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
@@ -274,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #if FINDS
       const bool news = some && atomicOr(t.bits + at, 1ull << place) == 0;
       entries += some;
-      if (news) work += words.work(rows.ptr, at);
+      work += news;
       append_staged(stage, news, at, t.list, t.state + LIST_LENGTH);
 #endif
     }

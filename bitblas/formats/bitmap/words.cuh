@@ -51,9 +51,4 @@ struct WordsOf {
   __device__ __forceinline__ u64 open(u64 allowed, i64 j, i64 w) const {
     return places_at(allowed, j) & (w == per_line - 1 ? last : ~0ull);
   }
-  // Entries of a matrix in the rows of a word.
-  template <class P> __device__ __forceinline__ i64 work(const P* ptr, i64 word) const {
-    const i64 first = row(word, 0), end = first + LINES_IN_WORD;
-    return (i64)ptr[end < lines ? end : lines] - (i64)ptr[first];
-  }
 };

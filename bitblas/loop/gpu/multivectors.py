@@ -141,7 +141,7 @@ def _push_or_pull(
     )
     args = (
         *shape,
-        np.uint64(multivector_round_limit(push.nvals, per_line)),
+        np.uint64(multivector_round_limit(lines.words)),
         *build.head(k),
         *frontiers.read,
         *frontiers.written,

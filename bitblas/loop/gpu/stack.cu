@@ -22,22 +22,23 @@ struct WordsView {
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     push_words(i64 n, Control control, WordsView u, StackView stack, i64* faults, i64 statement) {
   await_previous();
-  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
-  if (!runs_with(control.runs(), length, dense)) return;
+  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE], begin = stack.numbers[1];
+  if (!runs_with(control.runs(), length, dense, begin)) return;
   const i64 count = dense ? n : (i64)length;
   for (i64 first = thread_number() & ~31ll; first < count; first += (i64)gridDim.x * BLOCK) {
     const i64 k = first + WARP_LANE;
     const u32 word = k < count ? dense ? (u32)k : u.list[k] : 0;
     const u64 bits = k < count ? u.bits[word] : 0;
-    const u64 at = next_number(bits != 0, stack.numbers + 1);
-    if (!bits) continue;
+    // A list is copied as it is, in its order; its words that have become empty are saved as such.
+    const u64 at = dense ? next_number(bits != 0, stack.numbers + 1) : begin + k;
+    if (dense ? !bits : k >= count) continue;
     if ((i64)at < stack.room) stack.words[at] = word, stack.bits[at] = bits;
     else report_fault(faults, 2 * statement + 1, (i64)at);
   }
   if (!is_last((u32*)(stack.numbers + 2)) || threadIdx.x) return;
-  const u64 top = stack.numbers[0] + 1;
+  const u64 top = stack.numbers[0] + 1, end = dense ? load_fresh(stack.numbers + 1) : begin + count;
   if ((i64)top >= stack.levels) return report_fault(faults, 2 * statement + 1, (i64)top);
-  stack.ends[top] = load_fresh(stack.numbers + 1), stack.numbers[0] = top;
+  stack.ends[top] = stack.numbers[1] = end, stack.numbers[0] = top;
 }
 #endif  // KERNEL_push_words
 
