@@ -201,7 +201,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif
   const bool runs = control.runs();
   if (!runs_with(runs, length, dense, old_length, old_dense)) return;
-  const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
+  // The warps of a block take consecutive words, which have columns in common.
+  const u32 warp = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32, warps = gridDim.x * (BLOCK / 32);
 #if FINDS
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   __shared__ Stage stage;
