@@ -245,8 +245,8 @@ def test_stacks_check_what_they_get(device):
 
 
 def test_stacks_save_vectors(device):
-    """Each level of a path of n vertices is saved, and taken back. On the CPU a table runs this if a round begins with an
-    empty stack."""
+    """Each level of a path of n vertices is saved, and taken back. On the CPU a table runs this if a round begins with
+    an empty stack."""
     n = 70
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
     q, level = gb.Vector(BOOL, n), gb.Vector(BOOL, n)
