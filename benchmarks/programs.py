@@ -1,9 +1,10 @@
 """python -m benchmarks.programs: whole algorithms on a GPU, from the stored graph to the answer.
 
 A run is one synchronized call of `bitblas.algorithms`, state and result included; programs are captured and formats
-built before. `bfs` is the median over random sources, `searches` and `betweenness` use 64 sources at once, the others start
-at a vertex of largest degree. Graphs are named, or Matrix Market files. Every answer is checked (checks.py). The table has the peers' times on the same graphs, from
-`stored/`, which has their figures, versions and dates, and ours for the page of results (`--json`).
+built before. `bfs` is the median over random sources, `searches` and `betweenness` use 64 sources at once, the others
+start at a vertex of largest degree. Graphs are named (graphs.py), or Matrix Market files. Every answer is checked
+(checks.py). The table has the peers' times on the same graphs, from `stored/`, which has their figures, versions and
+dates, and ours for the page of results (`--json`).
 """
 
 from __future__ import annotations
