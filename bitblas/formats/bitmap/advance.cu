@@ -47,19 +47,15 @@ __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColu
   return found;
 }
 
-// The statements at the entries of a word from each lane: by the lane itself if all have few, else by the warp, word by word.
+// The statements at the entries of a word from each lane: by the lane itself if all have few, else 32 entries at a time.
 template <class At> __device__ __forceinline__ void at_places(u64 places, u32 word, At at) {
   if (!__any_sync(ALL_LANES, __popcll(places) > FEW)) {
     for (u64 todo = places; todo; todo &= todo - 1) at((i64)word * 64 + __ffsll(todo) - 1);
     return;
   }
-  for (u32 todo = __ballot_sync(ALL_LANES, places != 0); todo; todo &= todo - 1) {
-    const int owner = __ffs(todo) - 1;
-    const u64 bits = __shfl_sync(ALL_LANES, places, owner);
-    const i64 first = (i64)__shfl_sync(ALL_LANES, word, owner) * 64 + WARP_LANE;
-    if (bits >> WARP_LANE & 1) at(first);
-    if (bits >> WARP_LANE >> 32 & 1) at(first + 32);
-  }
+  each_place(places, word, [&](bool inside, u32 of, int place) {
+    if (inside) at((i64)of * 64 + place);
+  });
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -223,30 +219,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const bool some_word = WARP_LANE < share && mine < count;
     const u32 word = some_word ? dense ? (u32)mine : where.list[mine] : 0;
     const u64 places = some_word ? where.bits[word] : 0;
-    const u32 before = group_sum_below<32>(__popcll(places));
-    const u32 total = __shfl_sync(ALL_LANES, before + __popcll(places), 31);
-    for (u32 done = 0; done < total; done += 32) {
-      const u32 number = done + WARP_LANE;
-      int owner = 0;  // last lane with at most that many places before its own
-#pragma unroll
-      for (int d = 16; d; d >>= 1)
-        if (__shfl_sync(ALL_LANES, before, owner + d) <= number) owner += d;
-      const u64 bits = __shfl_sync(ALL_LANES, places, owner);
-      const u32 at = __shfl_sync(ALL_LANES, word, owner), first_of = __shfl_sync(ALL_LANES, before, owner);
-      const bool inside = number < total;
-      const int place = inside ? place_of_bit(bits, number - first_of) : 0, b = place % BITS;
+    each_place(places, word, [&](bool inside, u32 at, int place) {
+      const int b = place % BITS;
       const i64 row = words.row(at, place / BITS), w = words.of_line(at);
       i64 e = inside ? (i64)rows.ptr[row] : 0;
       const i64 stop = inside ? (i64)rows.ptr[row + 1] : 0;
       Z_T sum = Z_T();
       bool some = false;
+      u32 next[AHEAD];  // columns, loaded while the entries before are summed
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) next[i] = e < stop ? (u32)columns[e + i < stop ? e + i : e] : 0;
       for (; e < stop && !is_final(some, sum); e += AHEAD) {
-        i64 k[AHEAD];
+        u32 k[AHEAD];
+        u64 there[AHEAD];
         bool has[AHEAD];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
+        for (int i = 0; i < AHEAD; ++i) k[i] = next[i], there[i] = (u64)x.bits[k[i] * words.per_line + w];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words.per_line + w] >> b & 1) && e + i < stop;
+        for (int i = 0; i < AHEAD; ++i)
+          if (e + AHEAD < stop) next[i] = (u32)columns[e + AHEAD + i < stop ? e + AHEAD + i : e];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) has[i] = (there[i] >> b & 1) && e + i < stop;
 #if KIND == VALUES
         U_T v[AHEAD];
 #pragma unroll
@@ -271,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       work += news;
       append_staged(stage, news, at, t.list, t.state + LIST_LENGTH);
 #endif
-    }
+    });
   }
 #if FINDS
   flush_stage(stage, entries, work, t.list, nullptr, t.state);
