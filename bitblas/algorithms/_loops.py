@@ -190,7 +190,7 @@ class Loop:
         w = self.state[result]
         if self.cached and not self.plain and len(source) == 1:
             value = values[0] if isinstance(values, list) else values
-            found: tuple[int, Vector] | None = self.program.run_from(source[0], value, w)
+            found: tuple[int, Vector] | None = self.program._run_from(source[0], value, w)
             if found is not None:
                 report(found[0])
                 return found[1]

@@ -291,7 +291,7 @@ class Program:
             self._tier_up = TierUp(self.body, self.condition)
         return self._run_plain(self._tier_up)
 
-    def run_from(self, place: int, value: object, result: Vector) -> tuple[int, Vector] | None:
+    def _run_from(self, place: int, value: object, result: Vector) -> tuple[int, Vector] | None:
         """Run from `value` at `place`, the only entry of the condition, with `result` and all else empty; return the
         number of rounds, and the contents of `result` as a new Vector. Faster than a run, because no Vector is written.
         None if the program has not run on a GPU, or not with such vectors."""
