@@ -247,10 +247,12 @@ def cached_loop(make: Make, A: Matrix, gb: ModuleType, *args: Hashable) -> Loop:
         found = kept[2]
     else:
         twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
-        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
+        found = loops.pop(key, None)
+        if found is None:
+            found = Loop(make, twin, gb, *args)
+            if len(loops) >= tuning.count("algorithms.kept_loops"):
+                loops.pop(next(iter(loops)), None)
         loops[key] = found  # most recently used last
-        if len(loops) > tuning.count("algorithms.kept_loops"):
-            loops.pop(next(iter(loops)), None)
     found.cached = True
     return found
 
