@@ -1015,7 +1015,7 @@ TABLE: dict[str, Threshold] = {
     "loop.wide_positions": Threshold(
         8,
         "positions",
-        "Up to so many of each half word on average are spread over the lanes of a warp, from loop.wide_size on.",
+        "Up to so many of a half word are processed by their own lane, from loop.wide_size on. More spill registers.",
     ),
     "loop.load_registers": Threshold(
         8,

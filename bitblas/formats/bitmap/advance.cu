@@ -197,8 +197,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif
   const bool runs = control.runs();
   if (!runs_with(runs, length, dense, old_length, old_dense)) return;
-  // The warps of a block take consecutive words, which have columns in common.
-  const u32 warp = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32, warps = gridDim.x * (BLOCK / 32);
+  const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
 #if FINDS
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   __shared__ Stage stage;
@@ -226,20 +225,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 stop = inside ? (i64)rows.ptr[row + 1] : 0;
       Z_T sum = Z_T();
       bool some = false;
-      u32 next[AHEAD];  // columns, loaded while the entries before are summed
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) next[i] = e < stop ? (u32)columns[e + i < stop ? e + i : e] : 0;
       for (; e < stop && !is_final(some, sum); e += AHEAD) {
-        u32 k[AHEAD];
-        u64 there[AHEAD];
+        i64 k[AHEAD];
         bool has[AHEAD];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i) k[i] = next[i], there[i] = (u64)x.bits[k[i] * words.per_line + w];
+        for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < stop ? e + i : e];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i)
-          if (e + AHEAD < stop) next[i] = (u32)columns[e + AHEAD + i < stop ? e + AHEAD + i : e];
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i) has[i] = (there[i] >> b & 1) && e + i < stop;
+        for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words.per_line + w] >> b & 1) && e + i < stop;
 #if KIND == VALUES
         U_T v[AHEAD];
 #pragma unroll

@@ -121,11 +121,11 @@ class Loads:
     def _store(self, kernel: CudaKernel, x: Vec, ready: bool) -> None:
         has = "inside" if ready else f"b{x.id}"
         if x.id not in kernel.full:
-            self.stores.append(f"put_bits(w{x.id}, owner, first, few, b{x.id});")
+            self.stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
         if x.id in kernel.iso:
             return
         if x.dtype is BOOL:
-            self.stores.append(f"put_bits(t{x.id}, owner, first, few, {has} && v{x.id});")
+            self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
             return
         self.unloaded += [f"bool d{x.id} = false;"] * (x.id in kernel.flagged)
         has = f"d{x.id}" if x.id in kernel.flagged else has

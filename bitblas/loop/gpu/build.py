@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from ...typing import Array
 
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
-BLOCKS_BY_LIST = 3  # of an element-wise kernel that follows a list, on a multiprocessor (elementwise.cu)
 
 
 @memory.track_memory
@@ -325,10 +324,7 @@ class Build:
         head = (*self.once, np.int64(0)) if once else self.head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot, lists))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        grid = self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums"))
-        if any(p.key.kind == "list" for p in parameters):  # with more blocks than run at once, warps have few words
-            grid = min(grid, BLOCKS_BY_LIST * self.device.multiprocessors)
-        return self.launcher(variant, grid, args)
+        return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:

@@ -1,5 +1,5 @@
 // Fused element-wise statements of a loop. A lane loads a half word of the bits of each vector. A warp processes its half
-// words, POSITIONS at once, with one thread per position of each; or (FEW) the few positions of all are spread over its lanes;
+// words, POSITIONS at once, with one thread per position of each; or (FEW) each lane processes the few positions of its own;
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
@@ -50,43 +50,15 @@ __device__ __forceinline__ bool is_sparse(u32 here, int few = SPARSE) {
   return !__any_sync(ALL_LANES, __popc(here) > few);
 }
 
-// The positions of all lanes' half words, one after the other. some: those of this lane, which come after `before` others.
-struct Spread {
-  bool on;
-  u32 some, before, total;
-
-  // The lane that has position `number`, and its place in that lane's half word.
-  __device__ __forceinline__ int owner(u32 number) const {
-    int owner = 0;  // last lane with at most that many positions before its own
-#pragma unroll
-    for (int d = 16; d; d >>= 1)
-      if (__shfl_sync(ALL_LANES, before, owner + d) <= number) owner += d;
-    return owner;
-  }
-  __device__ __forceinline__ int place(int owner, u32 number) const {
-    u32 bits = __shfl_sync(ALL_LANES, some, owner), left = number - __shfl_sync(ALL_LANES, before, owner);
-    int place = 0;
-#pragma unroll
-    for (int d = 16; d; d >>= 1) {
-      const u32 below = __popc(bits & ((1u << d) - 1u));
-      if (left >= below) left -= below, bits >>= d, place += d;
-    }
-    return place;
-  }
-};
-
-// Set bits of the half word that lane `owner` holds, one from each lane; or (spread) those of the positions from `first` on.
-__device__ __forceinline__ void put_bits(u32& half, int owner, u32 first, const Spread& spread, bool bit) {
-  const u32 all = __ballot_sync(ALL_LANES, bit);
-  if (!spread.on) {
-    if (WARP_LANE == owner) half = all;
+// Set bits of the half word that lane `owner` holds, one from each lane; or (own) in each lane, the bit `at` of its own.
+__device__ __forceinline__ void put_bits(u32& half, int owner, int at, bool own, bool bit) {
+  if (own) {
+    const u32 place = owner < 0 ? 0u : 1u << at;
+    half = (half & ~place) | (bit ? place : 0u);
     return;
   }
-  u32 number = spread.before;
-  for (u32 todo = spread.some; todo && number < first + 32; todo &= todo - 1, ++number) {
-    const u32 place = todo & (0u - todo);
-    if (number >= first) half = all >> (number - first) & 1 ? half | place : half & ~place;
-  }
+  const u32 all = __ballot_sync(ALL_LANES, bit);
+  if (WARP_LANE == owner) half = all;
 }
 
 // put(p, get(p)) at the positions of the half words `here`, whose numbers are `mine`; all lanes call it.
@@ -155,7 +127,6 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
 struct Here {
   int owner, at;
   bool inside;
-  u32 first;  // number of the warp's positions before those that it processes together
   i64 p;
   MEMBERS
 };
@@ -240,26 +211,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4 - BY_LIST)
 #if BY_WORDS
       AT_WORDS
 #else
-      Spread few = {false, some, 0, 0};
-      if (FEW) {
-        few.before = group_sum_below<32>(__popc(some));
-        few.total = __shfl_sync(ALL_LANES, few.before + __popc(some), 31);
-        few.on = few.total <= 32 * FEW;
-      }
+      const bool few = FEW && is_sparse(some, FEW);
       // Values of several positions are loaded before any of them is used.
-      u32 first_position = 0;
-      const auto may_continue = [&](u32 todo) { return few.on ? first_position < few.total : todo != 0; };
-      for (u32 todo = __ballot_sync(ALL_LANES, some != 0); may_continue(todo);) {
+      const auto may_continue = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
+      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); may_continue(todo);) {
         Here all_here[POSITIONS];
 #pragma unroll
-        for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1, first_position += 32) {
+        for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
           Here& here = all_here[i];
-          const u32 number = first_position + WARP_LANE;
-          const int owner = here.owner = few.on ? few.owner(number) : __ffs(todo) - 1;
-          const int at = here.at = few.on ? few.place(owner, number) & 31 : WARP_LANE;
+          const int next = __ffs(todo) - 1, owner = here.owner = few && todo ? WARP_LANE : next;
+          const int at = here.at = few ? next & 31 : WARP_LANE;
           const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
-          const bool inside = here.inside = (few.on ? number < few.total : owner >= 0) && p < size;
-          here.first = first_position;
+          const bool inside = here.inside = owner >= 0 && p < size;
           (void)inside, (void)at;
           NAMES
           LOAD
@@ -270,8 +233,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4 - BY_LIST)
           const int owner = here.owner, at = here.at;
           const i64 p = here.p;
           const bool inside = here.inside;
-          const u32 first = here.first;
-          (void)owner, (void)at, (void)p, (void)inside, (void)first;
+          (void)owner, (void)at, (void)p, (void)inside;
           NAMES
           AT_POSITION
         }
