@@ -20,8 +20,8 @@ def _library() -> ctypes.CDLL:
 
 
 class _Product(ABC):
-    """A CSR of 32-bit indices in cuSPARSE. kind: of values, R_32F, R_64F, or of 16 bits: R_16F, or R_16BF, whose bits are
-    in a UINT16 array."""
+    """A CSR of 32-bit indices in cuSPARSE. kind: of values, R_32F, R_64F, R_16F, or R_16BF, whose bits are in a UINT16
+    array."""
 
     def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int, kind: int = R_32F) -> None:
         import cupy as cp

@@ -1,9 +1,10 @@
 """python -m benchmarks.programs: whole algorithms on a GPU, from the stored graph to the answer.
 
 A run is one synchronized call of `bitblas.algorithms`, state and result included; programs are captured and formats
-built before. `bfs` is the median over random sources, `betweenness` uses 64 sources at once, the others start at a
-vertex of largest degree. Every answer is checked (checks.py). The table has the peers' times on the same graphs, from
-`stored/`, which has their figures, versions and dates, and ours for the page of results (`--json`).
+built before. `bfs` is the median over random sources, `searches` and `betweenness` use 64 sources at once, the others
+start at a vertex of largest degree. Graphs are named (graphs.py), or Matrix Market files. Every answer is checked
+(checks.py). The table has the peers' times on the same graphs, from `stored/`, which has their figures, versions and
+dates, and ours for the page of results (`--json`).
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def calls_of(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dic
         "mis": [lambda: a.maximal_independent_set(A)],
         "coloring": [lambda: a.coloring(A)],
         "forest": [lambda: a.minimum_spanning_forest(W)],
+        "searches": [lambda: a.levels_from_each(A, sources)],
         "betweenness": [lambda: a.betweenness_centrality(A, sources)],
     }
 
@@ -64,6 +66,8 @@ def is_right(name: str, graph: graphs.Graph, A: Any, answer: Any, sources: Seque
 
         every = [checks.dense(bfs_levels(A, s), graph.n, -1, np.int32) for s in sources]
         return checks.betweenness(graph, answer, np.stack(every))
+    if name == "searches":
+        return all(checks.levels(graph, answer[k, :].new(), s) for k, s in enumerate(sources))
     return checks.CHECKS[name](graph, answer, sources[SOURCES - 1] if name == "bfs" else graph.source)
 
 
@@ -101,14 +105,14 @@ def measure(
                     if algorithm == "bfs":
                         rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
             right = is_right(algorithm, graph, A, answer, sources) if check else None
-            ms, (who, peer) = float(np.median(times)), best.get((algorithm, name), ("", None))
-            row = {"graph": name, "algorithm": algorithm, "right": right, "ms": ms, "times_ms": times}
+            ms, (who, peer) = float(np.median(times)), best.get((algorithm, graph.name), ("", None))
+            row = {"graph": graph.name, "algorithm": algorithm, "right": right, "ms": ms, "times_ms": times}
             if rounds:
                 row["rounds"] = float(np.median(rounds))
                 row["us_a_round"] = float(np.median(np.array(times) / np.array(rounds))) * 1e3
             result["rows"].append(row)
             rows.append(
-                (name, algorithm, {True: "yes", False: "NO", None: "-"}[right], ms, row.get("rounds"),
+                (graph.name, algorithm, {True: "yes", False: "NO", None: "-"}[right], ms, row.get("rounds"),
                  row.get("us_a_round"), who, peer, None if peer is None else peer / ms, A.ss.format)
             )  # fmt: skip
     say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
@@ -120,7 +124,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__.splitlines()[0])
     p.add_argument("--device", default="cuda")
-    p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py), with commas")
+    p.add_argument(
+        "--graphs", default=",".join(GRAPHS), help="names (see graphs.py) or Matrix Market files, with commas"
+    )
     p.add_argument("--algorithms", default=",".join(ALGORITHMS), help="with commas")
     p.add_argument("--samples", type=int, default=5)
     p.add_argument("--no-check", action="store_true", help="do not check answers (SciPy can take seconds)")

@@ -145,7 +145,7 @@ TABLE: dict[str, Threshold] = {
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
     "push_cost.multivector.round": Threshold(
         6,
-        "entries of the matrix per entry of the frontier's rows",
+        "words of the frontier per nonempty one",
         "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
     ),
     "push_cost.round.entry": Threshold(

@@ -317,6 +317,7 @@ WRONG = {
     "maximal_independent_set": lambda member: member.apply(bitblas.unary.lnot),
     "coloring": lambda color: color.apply(bitblas.binary.times, right=0),
     "minimum_spanning_forest": lambda forest: forest.apply(bitblas.binary.plus, right=1.0),
+    "levels_from_each": lambda level: level.apply(bitblas.binary.times, right=2),
     "betweenness_centrality": lambda share: share.apply(bitblas.binary.times, right=2.0),
 }
 

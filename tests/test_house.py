@@ -306,6 +306,7 @@ CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
 CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # louvain_levels on a GPU
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
+CPU_ONLY |= {f"loop/cpu/{name}" for name in ("push_words", "pop_words", "clear_stack")}  # vectors with summaries
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host

@@ -223,6 +223,27 @@ def test_a_matrix_that_changed_is_captured_again(device):
     assert search(0)[1] == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
+def test_searches_from_one_vertex_after_each_other(device):
+    """Repeated searches write their arguments, and no Vectors: also after searches from several vertices, with a limit,
+    and on a matrix that has changed; an answer is unchanged by the next search."""
+    A = graph()
+    expected = lambda source, limit: {i: k for i, k in oracle_levels(A, source).items() if k <= limit}
+    for _ in range(2):
+        found = []
+        for source in (0, 3, 7, 3):
+            found.append((source, gb.algorithms.bfs_levels(A, source)))
+            assert by_index(gb.algorithms.bfs_levels(A, source, depth_limit=1)) == expected(source, 1)
+            parents = by_index(gb.algorithms.bfs_parents(A, source))
+            assert oracles.parents_fault(oracle(A), source, parents) is None
+            both = by_index(gb.algorithms.bfs_levels(A, [source, 11]))
+            least = expected(11, 150)
+            for i, k in expected(source, 150).items():
+                least[i] = min(k, least.get(i, k))
+            assert both == least
+        assert all(by_index(levels) == expected(source, 150) for source, levels in found)
+        A[3, 149] = True
+
+
 def test_results_are_their_own(device):
     """A copy of a program's result is unchanged after the program runs again on other inputs."""
     A = graph()

@@ -244,6 +244,45 @@ def test_stacks_check_what_they_get(device):
     assert w.nvals == 0
 
 
+def test_stacks_save_vectors(device):
+    """Each level of a path of n vertices is saved, and taken back. On the CPU a table runs this if a round begins with
+    an empty stack."""
+    n = 70
+    A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
+    q, level = gb.Vector(BOOL, n), gb.Vector(BOOL, n)
+    seen, order = gb.Vector(BOOL, n), gb.Vector(INT64, n)
+    more, count, saved = gb.Vector(BOOL, 1), gb.Scalar(INT64), gb.loop.Stack()
+
+    def forth(_):
+        seen(q.S) << True
+        saved.push(q)
+        q(~seen.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[BOOL])
+
+    def back(_):
+        saved.pop(level)
+        order(level.S) << count
+        count << count.apply(gb.binary.plus, right=1)
+
+    def whole(clears):
+        if clears:
+            saved.clear()
+        seen.clear()
+        count << 0
+        repeat(forth, while_=q)
+        level << seen
+        repeat(back, while_=level)
+        more << more.select("==", False)
+
+    for clears in (True, False):
+        q[0] = more[0] = True
+        program = Program(lambda _, clears=clears: whole(clears), while_=more)
+        with at_once():
+            program.run()
+        assert dense(order) == list(range(n - 1, -1, -1))
+        assert clears or device != "cpu" or "does not clear" in str(program.explain())
+        assert not clears or program.explain().launches
+
+
 def statements(lib, A, C, D, M, s, k):
     """A round of everything else."""
     f, u = lib.binary, lib.unary

@@ -182,6 +182,23 @@ class Loop:
         rounds = self.program.run(plain=self.plain)
         report(rounds - self.reported[0])
 
+    def search(
+        self, frontier: str, source: list[int], values: float | list[int], result: str, gb: ModuleType
+    ) -> Vector:
+        """The Vector state[result] after a run from `values` at the vertices `source` of state[frontier], which is
+        `while_`; the result is empty before."""
+        w = self.state[result]
+        if self.cached and not self.plain and len(source) == 1:
+            value = values[0] if isinstance(values, list) else values
+            found: tuple[int, Vector] | None = self.program._run_from(source[0], value, w)
+            if found is not None:
+                report(found[0])
+                return found[1]
+        w.clear()
+        check.set_entries(gb, self.state[frontier], source, values)
+        self.run()
+        return self.result(w)
+
     def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x
 
@@ -230,10 +247,12 @@ def cached_loop(make: Make, A: Matrix, gb: ModuleType, *args: Hashable) -> Loop:
         found = kept[2]
     else:
         twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
-        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
+        found = loops.pop(key, None)
+        if found is None:
+            found = Loop(make, twin, gb, *args)
+            if len(loops) >= tuning.count("algorithms.kept_loops"):
+                loops.pop(next(iter(loops)), None)
         loops[key] = found  # most recently used last
-        if len(loops) > tuning.count("algorithms.kept_loops"):
-            loops.pop(next(iter(loops)), None)
     found.cached = True
     return found
 
@@ -257,9 +276,11 @@ def follows_lists(A: Matrix) -> bool:
     return follows_lists(A._store.structure)
 
 
-def frontier_stack(A: Matrix, gb: ModuleType) -> Stack | None:
-    """A stack for the frontiers of many searches on A; None if loops on its device save none."""
-    return gb.loop.Stack() if follows_lists(A) else None
+def frontier_stack() -> Stack:
+    """A stack for the frontiers of a loop."""
+    from bitblas.loop import Stack
+
+    return Stack()
 
 
 def cached(make: Callable[..., Fact], A: Matrix, gb: ModuleType, *args: Hashable) -> Fact:

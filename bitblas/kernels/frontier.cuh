@@ -4,7 +4,7 @@
 #define ENTRIES 0  // entries of the product
 #define LIST_LENGTH 1  // units in the list
 #define DENSE 2  // nonzero: there is no list, every unit is visited
-#define WORK 3  // entries of the matrix in the rows of these entries
+#define WORK 3  // entries of the matrix in the rows of these entries; of a multivector, nonempty words
 #define SEGMENTS 4  // segments of long rows among them
 #define REMAINING 5  // entries that remained when the round ended
 #define SEEN 6  // work of all frontiers before this one

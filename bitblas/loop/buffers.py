@@ -14,7 +14,7 @@ import functools
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from semirings.dtypes import BOOL
 from .. import tuning
 from ..core.vector import Vector
 from ..device import Device
+from ..exceptions import CaptureError
 from ..operations import map_products
 from ..operations.operands import PreparedKernel
 from ..store import PlainValues, VectorStore, empty_vector, full_bits, is_blank, words
-from .ir import MapProduct, Vec
+from .ir import MapProduct, Stacked, Statement, Vec
 from .symbolic.multivectors import MultivectorAsVector, as_vector
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Frontier:
 
     def list_units(self, units: int, segments: int) -> None:
         """Allocate lists for the units of a format, and for the segments of its long rows."""
-        if not self.lists:
+        if not self.lists or len(self.lists[0]) < units:
             self.lists = [self.scratch.array(max(1, units), np.uint32) for _ in self.bits]
             self.segments = [self.scratch.array(max(1, 2 * segments), np.uint32) for _ in self.bits]
 
@@ -208,6 +209,48 @@ class SummarizedFrontier(Frontier):
         return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
 
 
+# ---- Stacks of frontiers (stack.py).
+
+
+class StackMemory(NamedTuple):
+    """The arrays of a stack. In the searches of a program each entry is pushed once, so there is room for a word per
+    position, and for a frontier per line (of a Vector, per position); a push beyond it is an error."""
+
+    words: Array
+    bits: Array
+    ends: Array
+    numbers: Array
+
+    @classmethod
+    def of(cls, device: Device, positions: int, lines: int) -> StackMemory:
+        xp, levels = device.xp, lines + 2
+        device.foresee("a stack of frontiers", 12 * positions + 8 * levels)
+        arrays = xp.empty(positions, np.uint32), xp.empty(positions, np.uint64), xp.zeros(levels, np.uint64)
+        return cls(*arrays, xp.zeros(3, np.uint64))
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return *self, np.int64(len(self.words)), np.int64(len(self.ends))
+
+
+def stack_memory(device: Device, statements: Sequence[Statement]) -> dict[int, StackMemory]:
+    """The memory of the stacks of these statements, by the stack's id. CaptureError for frontiers of several shapes."""
+    sizes: dict[int, set[tuple[int, int]]] = {}
+    for s in statements:
+        assert isinstance(s.value, Stacked)
+        sizes.setdefault(s.value.stack, set()).update((x.size, s.value.lines) for x in stacked_vectors(s))
+    for found in sizes.values():
+        if len(found) > 1:
+            raise CaptureError(f"a stack: expected frontiers of one shape, got {sorted(found)} positions and lines")
+    return {stack: StackMemory.of(device, *next(iter(found), (0, 0))) for stack, found in sizes.items()}
+
+
+def stacked_vectors(s: Statement) -> list[Vec]:
+    """The vector that a statement pushes or pops."""
+    assert isinstance(s.value, Stacked)
+    return [x for x in (s.value.u, s.target) if isinstance(x, Vec)]
+
+
 # ---- Contents of a Vector before and after a run of a program: its bits, values and count.
 
 
@@ -286,12 +329,17 @@ class Assumptions:
         self.iso = [members[x] for x in facts.loaded if x.id in facts.iso]
         self.kinds = [kind_of_values(member.entering()) for member in self.iso]
 
-    def hold(self) -> bool:
+    def same_matrices(self) -> bool:
         if self.version != tuning.version():
             return False
         for matrix, held in self.matrices:
             if matrix._data is not held or matrix._pending:
                 return False
+        return True
+
+    def hold(self) -> bool:
+        if not self.same_matrices():
+            return False
         for member in self.full:
             if member.entering().nvals != member.vector.size:
                 return False

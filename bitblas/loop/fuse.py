@@ -170,7 +170,7 @@ def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: M
             break
         if not isinstance(s.value, Elementwise) or s.value.under is not None:
             break
-        if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
+        if mask is not None and mask.vec == w and not (mask.structure and writes_all(s, u)):
             break
         if not fits_one_kernel([[s, *taken]]):
             break
@@ -178,8 +178,10 @@ def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: M
     return taken
 
 
-def _always(e: Elementwise, u: Vec) -> bool:
-    """Whether the expression has a value at every entry of u."""
+def writes_all(s: Statement, u: Vec) -> bool:
+    """Whether a statement under the mask u.S writes a value at every entry of u."""
+    e = s.value
+    assert isinstance(e, Elementwise)
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
     return e.mode == LEFT and not e.keep and certain
 
@@ -521,15 +523,14 @@ class _Fusion:
             self._invalidate(self.waiting[-1])
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
-        before = list[Statement]()
-        if not isinstance(product, MultivectorProduct):  # whose element-wise kernels run on its list
-            before = statements_at_entries(self.waiting, product.u, target, s.mask)
+        known, mask, before = self.fresh.get(product.u), s.mask, list[Statement]()
+        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
+        by_mask = isinstance(product, MultivectorProduct) and opens
+        if not by_mask:  # that visits the entries of the mask
+            before = statements_at_entries(self.waiting, product.u, target, mask)
         if before:
             del self.waiting[-len(before) :]
         self._flush()
-        known, mask = self.fresh.get(product.u), s.mask
-        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
-        by_mask = isinstance(product, MultivectorProduct) and opens
         if not by_mask and not (isinstance(known, Product) and same_rows(known, product)):
             self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist

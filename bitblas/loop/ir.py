@@ -209,11 +209,12 @@ class Exchange:
 @dataclass(frozen=True, eq=False)
 class Stacked:
     """A frontier u that is pushed on a stack (loop/stack.py), one that is popped from it, or its removal of all.
-    number: identifies the statement in errors."""
+    number: identifies the statement in errors. lines: of the multivector, or the size of the Vector."""
 
     stack: int  # the id of the stack
     what: str  # "push", "pop" or "clear"
     number: int
+    lines: int = 0
     u: Vec | None = None
 
 

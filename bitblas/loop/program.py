@@ -291,6 +291,16 @@ class Program:
             self._tier_up = TierUp(self.body, self.condition)
         return self._run_plain(self._tier_up)
 
+    def _run_from(self, place: int, value: object, result: Vector) -> tuple[int, Vector] | None:
+        """Run from `value` at `place`, the only entry of the condition, with `result` and all else empty; return the
+        number of rounds, and the contents of `result` as a new Vector. Faster than a run, because no Vector is written.
+        None if the program has not run on a GPU, or not with such vectors."""
+        captured = self._captured
+        if captured is None or self._checkpoint is not None or state.recorder is not None or one_by_one.throughout:
+            return None
+        with program_lock(captured.device):
+            return captured.run_from(place, value, result, self.limit)
+
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a
         GPU, and on the CPU as long as statements run one by one."""

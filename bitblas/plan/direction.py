@@ -266,10 +266,10 @@ def multivector_push_limit(rows: int, device: str) -> int:
     return math.ceil(rows / tuning.value(f"push_cost.multivector.{device}"))
 
 
-def multivector_round_limit(nvals: int, per_line: int) -> int:
-    """Entries of the matrix in the rows of the nonempty words of a multivector, above which a round of a GPU loop
-    pulls. per_line: words of a row of the multivector."""
-    return int(nvals * per_line / tuning.value("push_cost.multivector.round"))
+def multivector_round_limit(words: int) -> int:
+    """Nonempty words of a multivector of so many words above which a round of a GPU loop pulls, because the rows of the
+    matrix are about as long."""
+    return int(words / tuning.value("push_cost.multivector.round"))
 
 
 def multivector_direction(

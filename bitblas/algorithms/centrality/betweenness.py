@@ -8,9 +8,8 @@ State: p (rows of P) is the number of shortest paths from the source, FP64 becau
 means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), which is detected some steps later, the
 searches run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences,
 and only ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
-the share of shortest paths through v; when v passes on its share, v itself counts as one more target. V is the level of
-each vertex, -1 if not found. W is its low byte: selecting one level by W (an existence mask) reads a quarter of the
-bytes. On a GPU, frontiers are saved instead, and the way back costs what was in a level.
+the share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are
+saved on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
 
 Rounding: counts round like any FP64 sum. A logarithm l has an absolute error of up to l 2^-53 per step, which is a
 relative error of the count. If counts grow to e^l in h steps, results may be off by 2 h l 2^-53, typically by less than
@@ -164,15 +163,15 @@ def _searched(A, gb, sources, k, logs, edges=False):
     """
     for tried in (False, True)[logs:]:
         loop = loops.cached_loop(_searching, A, gb, k, tried, edges)
-        frontier, D, most = (loop.state[name] for name in ("level", "dependencies", "most"))
-        # frontier[s, sources[s]] = true; the loop runs
+        starts, D, most = (loop.state[name] for name in ("starts", "dependencies", "most"))
+        # starts[s, sources[s]] = true; the loop runs
         loop.state["while_"] << True
         if k > 1:
             at = list(range(len(sources))), sources
-            frontier << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
+            starts << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
         else:
-            frontier.clear()
-            frontier[sources[0]] = True
+            starts.clear()
+            starts[sources[0]] = True
         with loops.silenced():  # rounds are sources here
             loop.run()
         # an overflowed count is infinite, and the shares derived from it are not finite
@@ -187,14 +186,13 @@ def _searching(A, gb, k, logs, edges):
     most: the largest path count. logs: path counts and shares are stored as logarithms. edges: whether P and V are
     returned.
     """
-    FP64, INT32, UINT8, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "UINT8", "BOOL"))
-    binary, n = gb.binary, A.nrows
+    FP64, INT32, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "BOOL"))
+    binary, n, saved = gb.binary, A.nrows, loops.frontier_stack()
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
-    D, level = make(FP64), make(BOOL)
+    D, starts = make(FP64), make(BOOL)
     paths = (make(FP64), make(INT32)) if edges else ()
-    depth, before, low = gb.Scalar(INT32), gb.Scalar(INT32), gb.Scalar(UINT8)
-    goes_on, searches, saved = gb.Scalar(BOOL), gb.Scalar(BOOL), loops.frontier_stack(A, gb) if k > 1 else None
-    most, number, ahead = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(gb.dtypes.INT64)
+    depth, ahead, most = gb.Scalar(INT32), gb.Scalar(gb.dtypes.INT64), gb.Scalar(FP64)
+    searches, number, listed = gb.Scalar(BOOL), gb.Scalar(BOOL), k > 1 and loops.follows_lists(A)
     # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
@@ -208,97 +206,72 @@ def _searching(A, gb, k, logs, edges):
         return (X.reduce_scalar if k > 1 else X.reduce)(gb.monoid.max, allow_empty=False)
 
     def begin():
-        return make(FP64), make(FP64), make(UINT8), *(paths or (make(FP64), make(INT32)))
+        return make(FP64), make(FP64), make(BOOL), *(paths or (make(FP64),))
 
-    def body(_, Q, T, W, P, V):
-        # Q<level, replace> = one, at the sources
-        Q(level.S, gb.replace) << one
+    def body(_, Q, T, level, P, V=None):
+        # Q<starts, replace> = one; no paths, levels or frontiers yet
+        Q(starts.S, gb.replace) << one
         P.clear()
         T.clear()
-        begin_levels(V, W)
-        depth << 0
-        found(Q, P, V, W)
+        saved.clear()
+        if edges:
+            V << -1
+            depth << -1
         searches << True
-        loops.repeat(lambda _: some_steps(Q, P, V, W), searches)
-        # D<P, replace> = 0; go back from the last level, whose vertices have dependency 0
+        loops.repeat(lambda _: some_steps(Q, P, V), searches)
+        # P<Q> = Q: counts that overflowed; D<P, replace> = 0
+        P(Q.S) << Q
         D(P.S, gb.replace) << 0.0
-        if saved is not None:
-            saved.pop(level)  # no vertices
-        to_the_one_before(V, W)
-        one_less()
-        goes_on << binary.land(goes_on & number)
-        share(T, P)
-        loops.repeat(lambda _: back(Q, T, P, V, W), goes_on)
+        # level = the last frontier, whose vertices have dependency 0; none after an overflow
+        saved.pop(level)
+        right = make(BOOL)
+        right(level.S, gb.replace) << number
+        level(right.V, gb.replace) << True
+        share(T, P, level)
+        loops.repeat(lambda _: back(Q, T, P, level), level)
+        # D<starts> = 0: a source is an end of all its paths
+        D(starts.S) << 0.0
         most << largest(P)
         searches << False
 
-    def begin_levels(V, W):
-        # V = -1; W = 0; or no saved levels
-        if saved is not None:
-            saved.clear()
-        if saved is None or edges:
-            V << -1
-        if saved is None:
-            W << 0
-
-    def found(Q, P, V, W):
-        # P<Q> = Q; V<Q> = depth; W<Q> = depth & 255, or save Q
-        P(Q.S) << Q
-        if saved is None or edges:
-            V(Q.S) << depth
-        if saved is None:
-            low << depth.apply(binary.band, right=255)
-            W(Q.S) << low
-        else:
-            saved.push(Q)
-
-    def some_steps(Q, P, V, W):
+    def some_steps(Q, P, V):
         # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
-        loops.repeat(lambda _: forth(Q, P, V, W), Q, limit=tuning.count("betweenness.steps"))
+        loops.repeat(lambda _: forth(Q, P, V), Q, limit=tuning.count("betweenness.steps"))
         most << largest(Q)
         number << most.apply(binary.lt, right=float("inf"))
         ahead << Q.nvals
         searches << ahead.apply(binary.gt, right=0)
         searches << binary.land(searches & number)
 
-    def forth(Q, P, V, W):
+    def forth(Q, P, V):
+        # save Q; P<Q> = Q; V<Q> = depth
+        saved.push(Q)
+        if edges:
+            depth << depth.apply(binary.plus, right=1)
+            V(Q.S) << depth
+        P(Q.S) << Q
         # Q<!P, replace> = Q plus.first A: the path count is the sum over all predecessors
         Q(~P.S, gb.replace) << along(Q, A)
-        depth << depth.apply(binary.plus, right=1)
-        found(Q, P, V, W)
 
-    def to_the_one_before(V, W):
-        # level = the frontier that was saved last; or level<V == depth - 1, replace> = true, by the low bytes W first
-        if saved is not None:
-            saved.pop(level)
-            return
-        before << depth.apply(binary.minus, right=1)
-        low << before.apply(binary.band, right=255)
-        near = make(BOOL)
-        near << W.select("==", low)
-        near(near.S, gb.replace) << V.select("==", before)
-        level(near.S, gb.replace) << True
-
-    def one_less():
-        depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=1)
-
-    def share(T, P):
-        # T<level> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P)
-        T(level.S, replace=saved is None) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
+    def share(T, P, level):
+        # T<level> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P); T may keep later levels, which no edge of a
+        # level before reaches, and does so where a step then costs what is in a level
+        T(level.S, replace=not listed) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
         T(level.S) << divided(T & P)
 
-    def back(Q, T, P, V, W):
-        # S<level, replace> = T plus.first A', from the next level; D<level> += S .* P
-        S = T if saved is None else Q
-        to_the_one_before(V, W)
-        S(level.S, gb.replace) << along(T, A.T)
-        one_less()
-        S(level.S) << times(S & P)
-        D(level.S, gb.monoid.plus) << (S.apply(gb.unary.exp) if logs else S)
-        share(T, P)
+    def back(Q, T, P, level):
+        # level = the frontier before; Q<level, replace> = T plus.first A', of which the next level has entries
+        saved.pop(level)
+        Q(level.S, gb.replace) << along(T, A.T)
+        # D<level> += Q .* P
+        if logs:
+            Q(level.S) << times(Q & P)
+            D(level.S, gb.monoid.plus) << Q.apply(gb.unary.exp)
+        else:
+            D(level.S, gb.monoid.plus) << times(Q & P)
+        share(T, P, level)
 
-    state = {"level": level, "dependencies": D, "most": most, "paths": paths}
+    state = {"starts": starts, "dependencies": D, "most": most, "paths": paths}
     return {"begin": begin, "body": body, "while_": searches, **state}
 
 

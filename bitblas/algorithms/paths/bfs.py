@@ -42,15 +42,12 @@ def bfs_levels(A, source, *, depth_limit=None, targets=None, gb=None):
 def levels_until(A, source, depth_limit, targets, gb):
     """The levels of the vertices found until all targets are found; of all if targets is None."""
     loop = loops.cached_loop(_levels, A, gb, _rounds(gb, depth_limit), targets is not None)
-    v, q, going = (loop.state[name] for name in ("levels", "frontier", "while_"))
-    v.clear()
-    check.set_entries(gb, q, source, True)
     if targets is not None:
         # left = the targets; going = there are any
         loop.state["left"] << check.members(gb, targets, A.nrows)
-        going << bool(targets)
-    loop.run()
-    return loop.result(v)
+        loop.state["while_"] << bool(targets)
+    # q = true at the sources
+    return loop.search("frontier", source, True, "levels", gb)
 
 
 @algorithm(answer="distances per source", work="sources")
@@ -86,7 +83,8 @@ def _searched(A, sources, gb, rounds, dtype):
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
     # S[s, sources[s]] = true
-    loop.state["starts"].build(list(range(k)), sources, [True] * k, clear=True)
+    S = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
+    loop.state["starts"] << S
     loop.run()
     return loop
 
@@ -158,11 +156,8 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     source = check.sources(gb, "source", source, n)
 
     loop = loops.cached_loop(_parents, A, gb, _rounds(gb, depth_limit))
-    p, q = loop.state["parents"], loop.state["while_"]
-    p.clear()
-    check.set_entries(gb, q, source, source)
-    loop.run()
-    return loop.result(p)
+    # q = each source, its own parent
+    return loop.search("while_", source, source, "parents", gb)
 
 
 def _parents(A, gb, limit):

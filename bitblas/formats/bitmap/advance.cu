@@ -5,6 +5,8 @@
 
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
+// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
+// these entries to the mask, which meanwhile counts them as set.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
@@ -14,6 +16,7 @@
 #include "kernels/joined.cuh"
 typedef AnyColumn<PACKED, COL_T> AllColumns;
 #define AHEAD 4  // entries that a lane of a pull loads before it uses the first
+#define FEW 4  // entries of a word up to which a lane runs the statements by itself
 
 // Rows, and the segments of those with more than `longest` entries.
 struct SegmentedRows {
@@ -26,7 +29,6 @@ struct SegmentedRows {
   i64 segments, longest;
 
   __device__ __forceinline__ AllColumns columns() const { return AllColumns(col, width); }
-  __device__ __forceinline__ i64 length(i64 row) const { return (i64)ptr[row + 1] - (i64)ptr[row]; }
 };
 
 // The places of a row that N lanes share: those of the columns of entries e, e + N, ..
@@ -45,9 +47,20 @@ __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColu
   return found;
 }
 
+// The statements at the entries of a word from each lane: by the lane itself if all have few, else 32 entries at a time.
+template <class At> __device__ __forceinline__ void at_places(u64 places, u32 word, At at) {
+  if (!__any_sync(ALL_LANES, __popcll(places) > FEW)) {
+    for (u64 todo = places; todo; todo &= todo - 1) at((i64)word * 64 + __ffsll(todo) - 1);
+    return;
+  }
+  each_place(places, word, [&](bool inside, u32 of, int place) {
+    if (inside) at((i64)of * 64 + place);
+  });
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
-            SegmentedRows rows, SegmentedRows back) {
+            SegmentedRows rows, SegmentedRows back PARAMETERS) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
@@ -56,8 +69,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense)) return;
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   const bool pull = u_work > most_work;
-  u32 entries = 0;
-  u64 work = 0;
+  u32 entries = 0, work = 0;  // work: nonempty words, because rows are about as long
   __shared__ Stage stage;
   begin_stage(stage);
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
@@ -67,12 +79,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
-  if (!pull) {
+  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO ? peek(u.bits + word) : 0); };
+  if (!pull || STATEMENTS) {
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
     i64 of_line = 0;  // the number of its word within the line
     const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
-      u64 news[AT_ONCE], open[AT_ONCE], there[AT_ONCE];
+      u64 news[AT_ONCE], there[AT_ONCE];
       u32 at[AT_ONCE];
       bool add[AT_ONCE];
 #pragma unroll
@@ -83,20 +96,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         at[k] = (u32)words.at(j, word), news[k] = has[k] ? words.shifted(from, j) : 0;
       }
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        open[k] = news[k] ? mask.word(at[k]) : 0;
-        there[k] = news[k] ? peek(t.bits + at[k]) : 0;
-      }
+      for (int k = 0; k < AT_ONCE; ++k) news[k] &= news[k] ? allowed(at[k]) : 0;
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        news[k] &= open[k] & ~there[k];
-        there[k] = news[k] ? atomicOr(t.bits + at[k], news[k]) : ~0ull;
-      }
+      for (int k = 0; k < AT_ONCE; ++k) there[k] = news[k] ? atomicOr(t.bits + at[k], news[k]) : ~0ull;
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
         entries += __popcll(news[k] & ~there[k]);
         add[k] = there[k] == 0;
-        if (add[k]) work += words.work(rows.ptr, at[k]);
+        work += add[k];
       }
       append_staged<AT_ONCE>(stage, add, at, t.list, t.state + LIST_LENGTH);
     };
@@ -109,6 +116,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u32 word = mine ? u_dense ? (u32)k : u.list[k] : 0;
       const u64 x = mine ? u.bits[word] : 0;  // later statements may have removed entries
       if (!__any_sync(ALL_LANES, x != 0)) continue;
+#if STATEMENTS
+      const i64 ahead = control.ahead, *const rounds = &begun;
+      (void)ahead, (void)rounds;
+      at_places(x, word, [&](i64 i) { AT_ENTRY(i) });
+      __syncwarp();
+      if (x) AT_WORD((i64)word, x)
+      if (pull) continue;
+#endif
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);
@@ -119,36 +134,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         walk_joined(begin, end, push);
       }
     }
-    for (i64 s = warp; s < rows.segments * words.per_line; s += warps) {
+    for (i64 s = warp; s < rows.segments * words.per_line && !pull; s += warps) {
       const i64 row = rows.row_of[s / words.per_line];
       of_line = s % words.per_line, places = words.line(u.bits, row, of_line);
       if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push);
     }
-  } else {
+  }
+  if (pull) {
     const AllColumns columns = back.columns();
     const i64 all = words.lines * words.per_line;
     const int lane = threadIdx.x & (LANES - 1);
-    for (i64 first = (i64)warp * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
+    // The warps of a block take consecutive rows, which have columns in common.
+    const i64 own = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
+    for (i64 first = own * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
-      const u64 places = unit < all ? words.open(mask, row, w) : 0;
+      const u64 places = unit < all ? words.open(allowed(words.at(row, w)), row, w) : 0;
       i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
-      if (BITS == 64) t.bits[unit] = found;
-      else atomicOr(t.bits + words.at(row, w), words.shifted(found, row));
-      entries += __popcll(found), work += rows.length(row);
+      if (BITS == 64) t.bits[unit] = found, ++work;
+      else work += atomicOr(t.bits + words.at(row, w), words.shifted(found, row)) == 0;
+      entries += __popcll(found);
     }
     for (i64 s = warp; s < back.segments * words.per_line; s += warps) {
       const i64 segment = s / words.per_line, w = s % words.per_line, row = back.row_of[segment];
-      const u64 places = words.open(mask, row, w) & ~words.places_at(peek(t.bits + words.at(row, w)), row);
+      const i64 at = words.at(row, w);
+      const u64 places = words.open(allowed(at), row, w) & ~words.places_at(peek(t.bits + at), row);
       const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
-      const i64 at = words.at(row, w);
-      const u64 before = words.places_at(atomicOr(t.bits + at, words.shifted(found, row)), row);
-      entries += __popcll(found & ~before), work += before ? 0 : rows.length(row);
+      const u64 before = atomicOr(t.bits + at, words.shifted(found, row));
+      entries += __popcll(found & ~words.places_at(before, row)), work += before == 0;
     }
     if (thread_number() == 0) t.state[DENSE] = 1;
   }
@@ -184,8 +202,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   __shared__ Stage stage;
   begin_stage(stage);
-  u32 entries = 0;
-  u64 work = 0;
+  u32 entries = 0, work = 0;
   const u64 cleared = old_dense ? (u64)n : old_length;
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
@@ -201,18 +218,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const bool some_word = WARP_LANE < share && mine < count;
     const u32 word = some_word ? dense ? (u32)mine : where.list[mine] : 0;
     const u64 places = some_word ? where.bits[word] : 0;
-    const u32 before = group_sum_below<32>(__popcll(places));
-    const u32 total = __shfl_sync(ALL_LANES, before + __popcll(places), 31);
-    for (u32 done = 0; done < total; done += 32) {
-      const u32 number = done + WARP_LANE;
-      int owner = 0;  // last lane with at most that many places before its own
-#pragma unroll
-      for (int d = 16; d; d >>= 1)
-        if (__shfl_sync(ALL_LANES, before, owner + d) <= number) owner += d;
-      const u64 bits = __shfl_sync(ALL_LANES, places, owner);
-      const u32 at = __shfl_sync(ALL_LANES, word, owner), first_of = __shfl_sync(ALL_LANES, before, owner);
-      const bool inside = number < total;
-      const int place = inside ? place_of_bit(bits, number - first_of) : 0, b = place % BITS;
+    each_place(places, word, [&](bool inside, u32 at, int place) {
+      const int b = place % BITS;
       const i64 row = words.row(at, place / BITS), w = words.of_line(at);
       i64 e = inside ? (i64)rows.ptr[row] : 0;
       const i64 stop = inside ? (i64)rows.ptr[row + 1] : 0;
@@ -246,10 +253,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #if FINDS
       const bool news = some && atomicOr(t.bits + at, 1ull << place) == 0;
       entries += some;
-      if (news) work += words.work(rows.ptr, at);
+      work += news;
       append_staged(stage, news, at, t.list, t.state + LIST_LENGTH);
 #endif
-    }
+    });
   }
 #if FINDS
   flush_stage(stage, entries, work, t.list, nullptr, t.state);

@@ -16,7 +16,7 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.variants import BOTH, LEFT
 from ..analysis import sparse_vectors
-from ..fuse import Advance, FusedElementwise, Item
+from ..fuse import Advance, FusedElementwise, Item, writes_all
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_dialect import CudaKernel, CudaPositions, CudaWords, Key, Parameter, literal, macro
 from .dialect import scalars_of, sum_function, vectors_of, writes
@@ -52,11 +52,15 @@ def _element(x: Vec) -> str:
     return f"bit_now(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
 
 
-def _declarations(kernel: CudaKernel, x: Vec, written: bool, *, at_once: bool = False) -> list[str]:
+def _declarations(
+    kernel: CudaKernel, x: Vec, written: bool, *, at_once: bool = False, unread: bool = False
+) -> list[str]:
     """Declare and load a vector's names. at_once: load the value without waiting for the bit, if latency matters more
-    than the bytes read."""
+    than the bytes read. unread: load nothing, because statements write it before they read it."""
     c, const = x.dtype.c_type, "const " if x.id in kernel.iso else ""
     has, value = _load(kernel, x, written, by_lanes=False)
+    if unread:
+        has, value = "false", value if x.id in kernel.iso else None
     lines = [f"bool b{x.id} = {has}; (void)b{x.id};"]
     value = f"cast<{c}>(0)" if value is None else value
     if at_once and x.id not in kernel.iso and x.id not in kernel.local:
@@ -396,10 +400,17 @@ def _ending(
 
 
 def entry_text(
-    statements: Sequence[Statement], u: Vec, iso: IsoValues, kernel: CudaKernel | None = None
+    statements: Sequence[Statement],
+    u: Vec,
+    iso: IsoValues,
+    kernel: CudaKernel | None = None,
+    *,
+    whole: frozenset[Vec] = frozenset(),
+    unread: frozenset[Vec] = frozenset(),
 ) -> tuple[CudaKernel, str]:
     """AT_ENTRY(i): the statements at an entry of u, all of which have the mask u.S. kernel: one in whose text scalars
-    and the round already have names."""
+    and the round already have names. whole: vectors whose presence is set elsewhere. unread: vectors whose contents are
+    not read."""
     known, kernel = kernel is not None, kernel or CudaKernel(iso)
     full, kernel.full = kernel.full, kernel.full | {u.id}  # at an entry of u its bit need not be read
     dialect = CudaPositions(kernel)
@@ -407,16 +418,29 @@ def entry_text(
     loads = [] if known else [dialect.load_scalar(s, "const ") for s in scalars_of(statements)]
     stores: list[str] = []
     for x in vectors_of(statements):
-        loads += _declarations(kernel, x, x in modified)
+        loads += _declarations(kernel, x, x in modified, unread=x in unread)
         if x in modified:
             put = f"if (b{x.id}) set_bit(x{x.id}_bits, p); else clear_bit(x{x.id}_bits, p);"
-            stores.append(f"{put} {_store_value(kernel, x)}".rstrip())
+            stores.append(f"{'' if x in whole else put} {_store_value(kernel, x)}".strip())
     lines = dialect.phase(statements).lines
     kernel.full = full
     here = "const i64 p = i; const bool inside = true; (void)p, (void)inside;"
     here += "" if known else " const i64 round = rounds[0] + ahead; (void)round;"
     body = [f"{{ {here}"] if statements else ["{ (void)(i);"]
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
+
+
+def words_text(statements: Sequence[Statement], u: Vec, iso: IsoValues) -> tuple[CudaKernel, str]:
+    """The same at the entries of a multivector u, and AT_WORD(w, x): at its word w, whose bits are x. Vectors that get
+    all these entries are written by words, and read only if a statement reads them."""
+    modified = {s.written for s in statements if s.written is not None}
+    whole = {w for w in modified if all(writes_all(s, u) for s in statements if s.written == w)}
+    read = {x for s in statements for x in (*s.terms, s.target if s.accum is not None else None) if isinstance(x, Vec)}
+    kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
+    for w in whole:
+        kernel.bits(w, written=True)
+    lines = [f"x{w.id}_bits[w] |= (x);" for w in sorted(whole, key=lambda w: w.id)]
+    return kernel, f"{text}\n{macro('AT_WORD(w, x)', ['{ (void)(w), (void)(x);', *lines, '}'])}"
 
 
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------

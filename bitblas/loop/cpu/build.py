@@ -52,11 +52,47 @@ from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import PlainValues, Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
-from ..buffers import BUFFERS, Assumptions, Scratch, SummarizedFrontier, map_kernels, program_vectors
+from ..buffers import (
+    BUFFERS,
+    Assumptions,
+    Scratch,
+    StackMemory,
+    SummarizedFrontier,
+    map_kernels,
+    program_vectors,
+    stack_memory,
+    stacked_vectors,
+)
 from ..codegen.cuda_dialect import Key
 from ..codegen.numba_kernels import UNIT, elementwise_kernel, needs_one_thread
-from ..fuse import Advance, FusedElementwise, Inner, Item, Line, Pull, Round, fuse, recount, size_of, statement_texts
-from ..ir import Body, IsoValues, MapProduct, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..fuse import (
+    Advance,
+    FusedElementwise,
+    Inner,
+    Item,
+    Line,
+    OnStack,
+    Pull,
+    Round,
+    fuse,
+    recount,
+    size_of,
+    statement_texts,
+)
+from ..ir import (
+    Block,
+    Body,
+    IsoValues,
+    MapProduct,
+    Masked,
+    MultivectorProduct,
+    Product,
+    Scal,
+    Stacked,
+    Statement,
+    Vec,
+    flat,
+)
 from ..symbolic.control_flow import OnHost, single_rank_part, with_any_condition
 from ..symbolic.multivectors import as_vector
 from ..symbolic.recorder import Recorder, record
@@ -158,14 +194,16 @@ class Build:
         self.advances_of = {x: sum(s.target == x for s in self.advances) if x in rotating else 0 for x in plan.vectors}
         self.buffers: dict[Vec, SummarizedFrontier]
         self.scalars: dict[int, tuple[np.ndarray, np.ndarray]]
+        self.stacks: dict[int, StackMemory]
         if around is not None:
-            self.buffers, self.scalars = around.buffers, around.scalars
+            self.buffers, self.scalars, self.stacks = around.buffers, around.scalars, around.stacks
         else:
             scratch, rotate = Scratch(device, shared=False), _rotating(plan.all)
             self.buffers = {x: SummarizedFrontier(scratch, x, self.iso.get(x.id), x in rotate) for x in plan.stored}
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
+            self.stacks = stack_memory(device, [item.statement for item in plan.all if isinstance(item, OnStack)])
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.advances[0] if self.advances else None
@@ -208,6 +246,8 @@ class Build:
                 found += self._pull(item, self._mask(item.mask), self.buffers[item.target], 0)
             elif isinstance(item, FusedElementwise):
                 found += self._elementwise(item)
+            elif isinstance(item, OnStack):
+                found.append(self._on_stack(item.statement, item.value))
             elif isinstance(item, Inner):
                 found += self._inner(item)
                 continue
@@ -276,6 +316,19 @@ class Build:
         elif size:
             found.append(Operation(variant, _bounds(units, many), args))
         return [*found, Operation(variant, np.array([-1, 0], np.int64), args)] if ends else found
+
+    def _on_stack(self, s: Statement, value: Stacked) -> Operation:
+        words, bits, ends, numbers = self.stacks[value.stack]
+        if value.what == "clear":
+            return Operation(host_kernel("clear_stack"), _bounds(1), (numbers,))
+        (x,) = stacked_vectors(s)
+        f, stack = self.buffers[x], (words, bits, ends, numbers)
+        of = f.at(f.bits), f.at(f.summaries)
+        if value.what == "push":
+            return Operation(host_kernel("push_words"), _bounds(1), (*of, *stack, value.number, self.state))
+        valued = bool(f.values) and x.dtype is BOOL
+        values = f.at(f.values) if valued else dummy(self.device, "uint64")
+        return Operation(host_kernel("pop_words"), _bounds(1), (*of, values, int(valued), *stack))
 
     def _argument(self, key: Key, size: int, units: int) -> np.ndarray | int:
         kind, number, dtype = key
@@ -467,6 +520,13 @@ class CpuRounds:
         for x in self.body.vectors:
             if not 0 < x.size < HUGE or x.dtype.kind == "c":
                 self.recorder.refuse(f"a vector of {x.size} positions of {x.dtype}")
+        cleared: set[int] = set()  # stacks that no round finds as another round left them
+        for part in self.body.statements:
+            for s in flat((part,)):
+                if isinstance(s.value, Stacked) and s.value.stack not in cleared:
+                    if s.value.what != "clear" or isinstance(part, Block):
+                        self.recorder.refuse("a stack that the round does not clear before it uses it")
+                    cleared.add(s.value.stack)
         for _, held in self.recorder.matrices:
             if held.structure.hypersparse or 0 in (held.nrows, held.ncols):
                 self.recorder.refuse("a hypersparse matrix")

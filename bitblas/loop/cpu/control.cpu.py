@@ -92,6 +92,51 @@ def nested(lo, hi, after, limit, state, around):
         put(around, INDEX, at(state, INDEX))
 
 
+# Stacks of frontiers (loop/stack.py): frontier k has the words before ends[k], from ends[k - 1] on. numbers: frontiers,
+# words. One unit.
+@njit(**KERNEL)
+def push_words(lo, hi, bits, sums, words, saved, ends, numbers, number, state):
+    top, place = np.int64(at(numbers, 0)) + 1, np.int64(at(numbers, 1))
+    w = next_marked(sums, 0, sums.size)
+    while w < sums.size << 6:
+        word = at(bits, w)
+        if word != 0 and (top >= ends.size or place >= words.size):
+            report_fault(state, 2 * number + 1, place)
+            return
+        if word != 0:
+            put(words, place, np.uint32(w))
+            put(saved, place, word)
+            place += 1
+        w = next_marked(sums, w + 1, sums.size)
+    if top < ends.size:
+        put(ends, top, np.uint64(place))
+        put(numbers, 0, np.uint64(top))
+        put(numbers, 1, np.uint64(place))
+
+
+@njit(**KERNEL)
+def clear_stack(lo, hi, numbers):
+    put(numbers, 0, np.uint64(0))
+    put(numbers, 1, np.uint64(0))
+
+
+# Take the last frontier as the entries of a vector. values: of a vector of truth values, if `valued`. One unit.
+@njit(**KERNEL)
+def pop_words(lo, hi, bits, sums, values, valued, words, saved, ends, numbers):
+    blank(0, sums.size, bits, sums)
+    top = np.int64(at(numbers, 0))
+    if top > 0:
+        begin = np.int64(at(ends, top - 1))
+        for k in range(begin, np.int64(at(ends, top))):
+            w = np.int64(at(words, k))
+            put(bits, w, at(saved, k))
+            note(sums, w, at(saved, k))
+            if valued:
+                put(values, w, at(saved, k))
+        put(numbers, 0, np.uint64(top - 1))
+        put(numbers, 1, np.uint64(begin))
+
+
 @njit(**FUNCTION)
 def put_bit(bits, i, bit):
     word = at(bits, i >> 6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from ...device import address, tracing
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop
 from ...plan.format_choice import sums_amortized, transpose_amortized
-from ...store import VectorStore
+from ...store import VectorStore, empty_vector
 from .. import analysis
-from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
+from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, SingleEntry, program_vectors
 from ..fuse import Advance, Round, fuse
 from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Stacked, Statement, Vec, flat
 from ..symbolic.control_flow import LoopCondition, single_rank_part
@@ -84,6 +84,8 @@ class CapturedProgram:
         self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
         self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
+        self.single: SingleSource | None = None
+        self.packed: SingleSource | None = None  # whose arguments are in the table
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
         before: list[Launch] = [
@@ -153,11 +155,13 @@ class CapturedProgram:
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose or copy for sums has been
         amortized since; on all ranks that run the same loop."""
+        valid = not self._amortized() and self.assumptions.hold() and self.inputs.stay()
+        return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
+
+    def _amortized(self) -> bool:
         transposes, sums = self.build.missing_transposes, self.build.missing_sums
         amortized = bool(transposes) and any(map(transpose_amortized, transposes.values()))
-        amortized = amortized or (bool(sums) and any(map(sums_amortized, sums.values())))
-        valid = not amortized and self.assumptions.hold() and self.inputs.stay()
-        return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
+        return amortized or (bool(sums) and any(map(sums_amortized, sums.values())))
 
     def _check_end(self, round_: Round) -> None:
         """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
@@ -222,7 +226,7 @@ class CapturedProgram:
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
-        build, exchange = self.build, self.exchange
+        exchange, self.packed = self.exchange, None
         if devices.several:
             devices.activate(self.device)
         for member, copy in self.copies_in:
@@ -232,17 +236,44 @@ class CapturedProgram:
             exchange.fill(has, np.uint8(value is not None))
             if value is not None:
                 exchange.fill(at, kind(value))
+        # exhausted: it has no entries if the loop ends before its limit
+        skipped = [result for _, result, _, exhausted in self.copies_out if exhausted and limit == NO_LIMIT]
+        rounds = self._execute(limit, skipped)
+        for member, result, once, exhausted in self.copies_out:
+            if rounds or once:
+                if exhausted and rounds < limit:
+                    member.empty()
+                else:
+                    member.adopt(result.contents())
+        for s, k in self.reported.items():
+            host, dtype = exchange.reported.host, s.dtype.np_type
+            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
+        return rounds
+
+    def run_from(self, place: int, value: object, result: Vector, limit: int) -> tuple[int, Vector] | None:
+        """The rounds, and the contents of `result`, of a run from one entry of the condition. See `SingleSource`."""
+        if self._amortized() or not self.assumptions.same_matrices():
+            return None
+        if devices.several:
+            devices.activate(self.device)
+        if self.single is None or self.single.result is not result:
+            self.single = SingleSource.of(self, result)
+        return None if self.single is None else self.single.run(place, value, limit)
+
+    def _execute(self, limit: int, skipped: Collection[CopyOut]) -> int:
+        """Launch the loop on the packed arguments; return the rounds. skipped: results that are not needed."""
+        build, exchange = self.build, self.exchange
         exchange.put(self.numbers, FROM, self._initial_numbers(limit))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         stream = self.device.stream
-        # exhausted: it has no entries if the loop ends before its limit
-        for _, result, _, exhausted in self.copies_out:
-            if exhausted and limit == NO_LIMIT:
-                result.skip()
-                continue
-            result.allocate(stream)
+        for _, copy, _, _ in self.copies_out:
+            if copy in skipped:
+                copy.skip()
+            else:
+                copy.allocate(stream)
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
                 self.loop.run(self._stop, exchange.reported, self._work_ahead)
@@ -260,17 +291,7 @@ class CapturedProgram:
             structure.transpose_credit += missed_by_loop(self.device.kind)
         for structure in build.missing_sums.values():
             structure.sums_credit += rounds
-        for member, result, once, exhausted in self.copies_out:
-            if rounds or once:
-                if exhausted and rounds < limit:
-                    member.empty()
-                else:
-                    member.adopt(result.contents())
-        for s, k in self.reported.items():
-            host, dtype = exchange.reported.host, s.dtype.np_type
-            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
-            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
-        return rounds
+        return int(rounds)
 
     def _work_ahead(self, stream: int) -> None:
         """The host's work while the device computes."""
@@ -291,3 +312,49 @@ class CapturedProgram:
         with self.device.xp.cuda.Stream(non_blocking=True):
             for rounds in self.build.all_rounds:  # the outermost loop first: a nested loop that begins now checks it
                 rounds[3:4].fill(1)
+
+
+class SingleSource:
+    """Runs of a program from one entry of its condition, all else being empty, of which one Vector is the result. The
+    arguments of a launch are packed once; a run writes the entry into them, and the result is a new Vector. No Vector
+    of the program is read or written."""
+
+    def __init__(self, program: CapturedProgram, source: CopyIn, found: CopyOut, result: Vector) -> None:
+        self.program, self.source, self.found, self.result = program, source, found, result
+        self.member = next(member for member, copy, _, _ in program.copies_out if copy is found)
+        self.skipped = [copy for _, copy, _, _ in program.copies_out if copy is not found]
+        self.start = next(member for member, copy in program.copies_in if copy is source)
+        self.kind = source.vec.dtype.np_type.type
+        self.iso = program.facts.iso.get(source.vec.id)
+
+    @classmethod
+    def of(cls, program: CapturedProgram, result: Vector) -> SingleSource | None:
+        """None unless the condition and the result are the only inputs, and Vectors of one rank."""
+        inputs = {id(member.vector): copy for member, copy in program.copies_in}
+        outputs = {id(member.vector): copy for member, copy, _, _ in program.copies_out}
+        condition = program.condition
+        if program.group is not None or not isinstance(condition, Vec) or id(result) not in outputs:
+            return None
+        start = program.members[condition].vector
+        if program.scalar_inputs or program.reported or program.inputs.values or not isinstance(start, Vector):
+            return None
+        if id(start) not in inputs or not {*inputs, *outputs} <= {id(start), id(result)}:
+            return None
+        return cls(program, inputs[id(start)], outputs[id(result)], result)
+
+    def run(self, place: int, value: object, limit: int) -> tuple[int, Vector] | None:
+        """The rounds, and the result; None if the program was captured for other values."""
+        program, entry = self.program, self.kind(value)
+        if self.iso is not None and entry != self.iso:
+            return None
+        if program.packed is not self:
+            for member, copy in program.copies_in:
+                vector = member.vector
+                copy.load(empty_vector(vector.device, vector.size, vector.dtype))
+            program.packed = self
+        order = self.start.order
+        self.source.load(SingleEntry(place if order is None else order.place(place), entry))
+        rounds = program._execute(limit, self.skipped)
+        store = self.found.contents()
+        store.order = self.member.order
+        return rounds, Vector._from_store(store)

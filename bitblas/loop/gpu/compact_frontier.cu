@@ -2,7 +2,7 @@
 // in them, by `ptr`. Rows longer than `longest` are cut into segments (PER 1). most: with more work than this the list is not
 // read, and is marked as absent, because all advances will pull. They also pull if one of MANY_PULL positions has an entry,
 // because so long a list costs more than a pull: the work is then counted as more than `most`.
-// LINE: the vector is a multivector with lines of so many bits (PER 64), whose rows have these pointers.
+// LINE: the vector is a multivector (PER 64), whose work is its nonempty words.
 // OPENS: the vector is the mask of a pull over the rows of the list (pull_worklist of formats/csr/advance.cu) into t, which this kernel prepares:
 // it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
 // LATE: run at the end of a round, for the next one.
@@ -102,8 +102,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
               PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
 #endif
 #if LINE
-        const i64 row = unit[k] * 64 / LINE, until = row + (LINE < 64 ? 64 / LINE : 1), rows = size / LINE;
-        length[k] = add[k] ? (i64)ptr[until < rows ? until : rows] - (i64)ptr[row] : 0;
+        length[k] = add[k];
 #else
         length[k] = add[k] ? (i64)ptr[unit[k] + 1] - ptr[unit[k]] : 0;
 #endif

@@ -28,6 +28,8 @@ from ...plan.product import VALUES, WORDS, key_of_lines, power_of_two
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import BUFFERS, Argument, Frontier, Launch
+from ..codegen.cuda_dialect import macro
+from ..codegen.cuda_kernels import words_text
 from ..fuse import Advance
 from ..ir import IsoValues, MultivectorProduct, Vec
 
@@ -125,14 +127,21 @@ def _push_or_pull(
     length = pull.nvals / max(1, pull.nrows)
     lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
     bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
+    kernel, at_entries = words_text(item.before, product.u, build.iso)
     variant = Variant(
         "formats/bitmap/advance",
         (*push.format.view.types(push, False), ("Z", BOOL)),
-        (("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
+        (
+            *(("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
+            *(("ALSO", int(item.also)), ("STATEMENTS", int(bool(item.before)))),
+        ),
+        functions=tuple(kernel.functions),
+        label="with statements" if item.before else "",
+        text=f"{macro('PARAMETERS', [f', {p.declaration}' for p in kernel.parameters])}\n{at_entries}\n",
     )
     args = (
         *shape,
-        np.uint64(multivector_round_limit(push.nvals, per_line)),
+        np.uint64(multivector_round_limit(lines.words)),
         *build.head(k),
         *frontiers.read,
         *frontiers.written,
@@ -140,6 +149,7 @@ def _push_or_pull(
         *build.mask(item.mask),
         *segmented(device, push, longest),
         *segmented(device, pull, longest),
+        *build.resolve(tuple(kernel.parameters)),
     )
     return build.launcher(variant, build.grid(max(lanes * lines.number * per_line, lines.words)), args)
 

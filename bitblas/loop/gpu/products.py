@@ -228,7 +228,7 @@ def compaction(
         layout, _ = build.rows_of(product)
         per, line = layout.rows_per_unit, 0
         if isinstance(product, MultivectorProduct):
-            per, line = 64, product.lines.stride
+            per, line = 64, 1
         else:
             longest = build.longest(layout)
         args = bits, layout.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)

@@ -19,20 +19,38 @@ struct WordsView {
 };
 
 #ifdef KERNEL_push_words
+#define AT_ONCE 8  // words of a lane, for which a warp reserves room together
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     push_words(i64 n, Control control, WordsView u, StackView stack, i64* faults, i64 statement) {
   await_previous();
   const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
   if (!runs_with(control.runs(), length, dense)) return;
   const i64 count = dense ? n : (i64)length;
-  for (i64 first = thread_number() & ~31ll; first < count; first += (i64)gridDim.x * BLOCK) {
-    const i64 k = first + WARP_LANE;
-    const u32 word = k < count ? dense ? (u32)k : u.list[k] : 0;
-    const u64 bits = k < count ? u.bits[word] : 0;
-    const u64 at = next_number(bits != 0, stack.numbers + 1);
-    if (!bits) continue;
-    if ((i64)at < stack.room) stack.words[at] = word, stack.bits[at] = bits;
-    else report_fault(faults, 2 * statement + 1, (i64)at);
+  for (i64 first = thread_number() / 32 * (32 * AT_ONCE); first < count; first += (i64)gridDim.x * BLOCK * AT_ONCE) {
+    u32 word[AT_ONCE], before[AT_ONCE], all = 0;
+    u64 bits[AT_ONCE];
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const i64 k = first + i * 32 + WARP_LANE;
+      word[i] = k < count ? dense ? (u32)k : u.list[k] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) bits[i] = first + i * 32 + WARP_LANE < count ? u.bits[word[i]] : 0;
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const u32 who = __ballot_sync(ALL_LANES, bits[i] != 0);
+      before[i] = all + __popc(who & ((1u << WARP_LANE) - 1u)), all += __popc(who);
+    }
+    u64 at = 0;
+    if (WARP_LANE == 0 && all) at = atomicAdd(stack.numbers + 1, (u64)all);
+    at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      if (!bits[i]) continue;
+      if ((i64)(at + before[i]) < stack.room)
+        stack.words[at + before[i]] = word[i], stack.bits[at + before[i]] = bits[i];
+      else report_fault(faults, 2 * statement + 1, (i64)at);
+    }
   }
   if (!is_last((u32*)(stack.numbers + 2)) || threadIdx.x) return;
   const u64 top = stack.numbers[0] + 1;

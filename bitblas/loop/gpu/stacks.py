@@ -3,45 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ...exceptions import CaptureError
 from ...kernels.variant import Variant
 from ...operations.operands import dummy
 from ...store import words
-from ..buffers import DENSE, FAULTS, STATE, Argument, Launch
+from ..buffers import DENSE, FAULTS, STATE, Argument, Launch, StackMemory, stack_memory, stacked_vectors
 from ..fuse import OnStack, Round
 from ..ir import Vec
 
 if TYPE_CHECKING:
-    from ...device import Device
     from ...typing import Array
     from .build import Build
-
-
-class StackMemory(NamedTuple):
-    """The arrays of a stack. In the searches of a program each entry is pushed once, so there is room for a word per
-    position, and for a frontier per line of 8 positions or more; a push beyond it is an error."""
-
-    words: Array
-    bits: Array
-    ends: Array
-    numbers: Array
-
-    @classmethod
-    def of(cls, device: Device, positions: int) -> StackMemory:
-        xp, levels = device.xp, positions // 8 + 2
-        device.foresee("a stack of frontiers", 12 * positions + 8 * levels)
-        arrays = xp.empty(positions, np.uint32), xp.empty(positions, np.uint64), xp.zeros(levels, np.uint64)
-        return cls(*arrays, xp.zeros(3, np.uint64))
-
-    @property
-    def arguments(self) -> tuple[Argument, ...]:
-        return *self, np.int64(len(self.words)), np.int64(len(self.ends))
 
 
 class Stacks:
@@ -49,12 +26,7 @@ class Stacks:
 
     def __init__(self, build: Build, plan: Round) -> None:
         device, items = build.device, [item for item in plan.all if isinstance(item, OnStack)]
-        self.memory: dict[int, StackMemory] = {}
-        for stack in {item.value.stack for item in items}:
-            sizes = {x.size for item in items if item.value.stack == stack for x in vectors_of(item)}
-            if len(sizes) > 1:
-                raise CaptureError(f"a stack: expected frontiers of one shape, got {sorted(sizes)} positions")
-            self.memory[stack] = StackMemory.of(device, *sizes or {0})
+        self.memory = stack_memory(device, [item.statement for item in items])
         found = {item.statement.target for item in items}
         self.popped: dict[Vec, Array] = {x: device.xp.zeros(STATE, np.uint64) for x in found if isinstance(x, Vec)}
         self.every = device.xp.zeros(STATE, np.uint64)  # the state of a frontier that is not listed
@@ -81,14 +53,14 @@ class Stacks:
         """The launches of a statement in copy k of a round. lists: the states of valid worklists. head: of a launch
         outside of rounds."""
         memory, control = self.memory[item.value.stack], head or build.head(k)
-        n = words(max((x.size for x in vectors_of(item)), default=1))
+        n = words(max((x.size for x in stacked_vectors(item.statement)), default=1))
         grid, number = build.grid(n), np.int64(item.value.number)
         launch = lambda name, *args: build.launcher(
             Variant(f"loop/gpu/{name}", (), (("LANES", 1),)), grid, (np.int64(n), *control, *args)
         )
         if item.value.what == "clear":
             return [launch("clear_stack", memory.numbers)]
-        (x,) = vectors_of(item)
+        (x,) = stacked_vectors(item.statement)
         frontier = build.buffers[x]
         if item.value.what == "push":
             listed = lists.get(x)
@@ -110,8 +82,3 @@ class Stacks:
                 each()
 
         return launch
-
-
-def vectors_of(item: OnStack) -> list[Vec]:
-    """The vector that is pushed or popped."""
-    return [x for x in (item.value.u, item.statement.target) if isinstance(x, Vec)]

@@ -149,12 +149,13 @@ class MatrixRecorder(Recording):
     def stack_statement(self, stack: Stack, what: str, matrix: Any) -> None:
         """stack.push(matrix), .pop(matrix) or .clear()."""
         text = f"stack.{what}({'' if matrix is None else matrix.name})"
-        if self.host or not (matrix is None or (isinstance(matrix, Matrix) and self.takes(matrix))):
-            self.refuse(f"{text}: loops on a GPU save multivectors")
+        if not (matrix is None or isinstance(matrix, Vector) or (isinstance(matrix, Matrix) and self.takes(matrix))):
+            self.refuse(f"{text}: expected a Vector or a multivector")
         x = None if matrix is None else self._vec(matrix)
         if what == "pop" and x is not None and x.dtype is not BOOL:
-            self.refuse(f"{text}: expected a Matrix of BOOL, got {x.dtype}")
-        value = Stacked(id(stack), what, len(self.indexed), x if what == "push" else None)
+            self.refuse(f"{text}: expected a Vector or a Matrix of BOOL, got {x.dtype}")
+        lines = 0 if x is None else lines_of(*matrix.shape).number if isinstance(matrix, Matrix) else x.size
+        value = Stacked(id(stack), what, len(self.indexed), lines, x if what == "push" else None)
         self.stacks.append(stack)  # kept alive, because the number identifies it
         self.indexed.append((text, 0 if x is None else x.size))
         target = x if what == "pop" and x is not None else Scal(NO_TARGET, BOOL)
