@@ -373,7 +373,7 @@ class Driver:
         planned = next((row for row in rows if row.get("planned", "ms" in row)), None)
         if planned is None:
             return
-        forced = [row for row in rows if row is not planned and "ms" in row]
+        forced = [row for row in rows if row is not planned and "choice" in row]
         times = f"{one['ms'] / planned['ms']:7.2f}" if one else f"{'-':>7}"
         others = ", ".join(f"{row['choice']} {row['ms']:.3f}" for row in forced)
         fastest = min([row["ms"] for row in forced] + [one["ms"] / 0.95 if one and "choice" in planned else np.inf])

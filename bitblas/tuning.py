@@ -1115,6 +1115,13 @@ TABLE: dict[str, Threshold] = {
     ),
     "selection.threads": Threshold(512, "threads per block", "Of a selection by priority in one launch."),
     "selection.blocks": Threshold(3, "blocks per multiprocessor", "That run at a time in a selection by priority."),
+    "selection.degree": Threshold(
+        150,
+        "entries per row",
+        "In graphs with more, chains of long rows that wait for each other take longer than rounds.",
+        "H200, independent sets, ms by rounds and in one launch: 301 entries (mycielskian14) 0.131, 0.223; 72 "
+        "(JohnsHopkins55) 0.173, 0.062; 31 (rmat22) 0.723, 0.662",
+    ),
     "selection.short_row": Threshold(
         32,
         "entries",

@@ -19,7 +19,7 @@ class CUDADriverError(RuntimeError):
 
 class OutOfMemoryError(MemoryError):
     def __init__(self, size):
-        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: 512 bytes).")
+        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: 5,120 bytes).")
 
 
 class Memory:
@@ -97,7 +97,7 @@ class Cupy(types.ModuleType):
         )  # fmt: skip
 
     def get_default_memory_pool(self):
-        return types.SimpleNamespace(free_bytes=lambda: 0)
+        return types.SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 20)
 
     def asnumpy(self, array):
         return np.asarray(array)

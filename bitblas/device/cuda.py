@@ -407,10 +407,12 @@ class Cuda(Device):
         if isinstance(error, (OutOfMemory, DeviceError)):
             return error
         if isinstance(error, MemoryError):
-            needed = re.search(r"allocating ([\d,]+) bytes", str(error))
-            if needed is None:
+            found = re.search(r"allocating ([\d,]+) bytes \(allocated so far: ([\d,]+) bytes", str(error))
+            if found is None:
                 return OutOfMemory(f"{self.name}: {error}; {self.free_bytes()} bytes are free")
-            bytes_needed, free = int(needed[1].replace(",", "")), self.free_bytes()
+            bytes_needed, used = (int(number.replace(",", "")) for number in found.groups())
+            # What was free then: what the statement had allocated before may be free by now.
+            free = self.free_bytes() + self.xp.get_default_memory_pool().used_bytes() - used
             return OutOfMemory(
                 f"allocation: needs {bytes_needed} bytes on device {self.name!r}, {free} are free; {self._advice()}"
             )

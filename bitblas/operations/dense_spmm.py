@@ -176,7 +176,7 @@ def _split_of(x: Lines, y: Lines, *, even: bool, length: float) -> _Split:
     if even and loads % (2 * lanes) == 0:
         return _Split(lanes, 2, together)
     side = power_of_two(2 * loads - 1, least, 32)
-    row = tuning.count("multivector.lanes_even" if even else "multivector.lanes")
+    row = tuning.count("multivector.lanes_even") if even else tuning.count("multivector.lanes")
     shares = min(row // side, tuning.count("multivector.shares"), length / 2)
     return _Split(side, 1, together, power_of_two(shares, 1, 32))
 

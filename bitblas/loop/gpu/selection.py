@@ -106,6 +106,8 @@ def select_at_once(build: Build, found: Selection | str) -> SelectionLaunch | st
         return "the matrix may not be stored as plain rows"
     if not structure.symmetric:
         return "the matrix is not symmetric"
+    if structure.nvals > tuning.value("selection.degree") * structure.nrows:
+        return f"too many entries a row ({structure.nvals / structure.nrows:.1f})"
     if build.iso.get(found.members.id) != np.True_ or found.waiting.id in build.iso:
         return "selected vertices have values, or all priorities are equal"
     if build.buffers[found.waiting].rotates or build.buffers[found.members].rotates:
