@@ -210,6 +210,13 @@ TABLE: dict[str, Threshold] = {
         "What a copy for sums saves in a product, per entry of a matrix with degree-binned rows.",
         "H200, us of plus_second: RMAT 20 195 -> 97, RMAT 22 907 -> 421",
     ),
+    "sums.uneven_columns": Threshold(
+        1 << 19,
+        "columns",
+        "With fewer, the vector is in the caches, and a copy for sums of degree-binned rows gains little.",
+        "H200, ms of 20 rounds of PageRank by rows and by the copy: 2^18 columns 0.98, 1.31 (crawl_n18) and 1.09, 1.01 "
+        "(social_n18); 2^20 4.7, 2.7 (RMAT 20); 2^15 columns, all in shared memory, 0.66, 0.50 (college_n15)",
+    ),
     "sums.gain_us_per_entry.even": Threshold(
         1.3e-6,
         "us",

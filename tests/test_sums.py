@@ -17,7 +17,7 @@ UFUNCS = {"plus": np.add, "min": np.minimum, "max": np.maximum}
 @pytest.fixture
 def small(tune):
     """Small matrices get a copy, at once if products have no cost, and pieces are cut early."""
-    tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.block_entries": 100})
+    tune({"csr.binned_from": 1, "sums.least_entries": 1, "sums.block_entries": 100, "sums.uneven_columns": 1})
     tune({"sums.block_entries_per_row": 0, "sums.range_entries": 5000})
     tune({"sums.build_us": 0, "sums.build_us_per_entry": 2})  # two products amortize it
     tune({f"sums.gain_us_per_entry.{shape}": 1 for shape in ("even", "uneven")})

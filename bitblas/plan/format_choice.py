@@ -444,12 +444,13 @@ def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Type
 
 def sums_needed(structure: Structure) -> float:
     """The number of products that amortizes a copy for sums of plain rows. It is only made on request if memory counts
-    more than time."""
+    more than time, or if rows are degree-binned and the vector fits the caches, but not the shared memory of a block."""
     rows, nvals = structure.primary, structure.nvals
-    if config.prefer != "time":
-        return math.inf
     binned = rows.format.kernels.get("mxv.pull.binned")
     shape = "uneven" if binned is not None and binned.suits(rows) else "even"
+    cached = shape == "uneven" and hot_columns(rows.device) < rows.ncols < tuning.value("sums.uneven_columns")
+    if config.prefer != "time" or cached:
+        return math.inf
     build = tuning.value("sums.build_us") + tuning.value("sums.build_us_per_entry") * nvals
     return math.ceil(build / max(1, nvals) / tuning.value(f"sums.gain_us_per_entry.{shape}"))
 

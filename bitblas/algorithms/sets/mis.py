@@ -46,7 +46,7 @@ def _joining(A, gb):
     degree, seed = degree_vector(A, gb), gb.Scalar(INT64)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
-    at_once = loops.runs_in_any_order(A)
+    at_once = loops.runs_in_any_order(A) and A.nvals <= tuning.value("selection.degree") * A.nrows
     most = degree.reduce(gb.monoid.max).new().value or 0
     skewed = most * A.nrows > tuning.value("mis.skew") * A.nvals
     uneven = not at_once and skewed and getattr(A, "order", None) is None  # positions are read
