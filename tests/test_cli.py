@@ -19,7 +19,7 @@ from bitblas.cli.parser import parser
 from bitblas.plan import cost_model, profile
 from bitblas.plan.facts import Facts
 
-ROUNDS = {"bfs": 4, "triangles": None}  # of the others at least one
+ROUNDS = {"bfs": 4, "triangles": None, "components": None}  # of the others at least one
 
 
 @pytest.mark.parametrize("format", [[], ["--format", "csr"], ["--format", "b2sr", "--tile", "8"]])

@@ -176,9 +176,9 @@ def test_who_knows_of_packed_values():
         for folder, names in {
             "": "store", "calibrate": "__init__", "distributed": "matrix",
             "core": "matrix/read matrix/matrix matrix/save_load matrix/stored memory statement/plans",
-            "loop": "analysis gpu/products gpu/relaxation cpu/build symbolic/virtual_nodes",
-            "operations": "assign_extract convert ewise_matrix hypersparse lazy_map_product map_products multivector "
-            "permute plain_spmv spgemm spmv virtual_nodes",
+            "loop": "analysis gpu/products gpu/relaxation cpu/build symbolic/maps symbolic/virtual_nodes",
+            "operations": "assign_extract contraction convert ewise_matrix hypersparse lazy_map_product map_products "
+            "multivector permute plain_spmv sddmm spgemm spmv virtual_nodes",
             "plan": "product operation format_choice",
         }.items()
         for name in names.split()

@@ -5,7 +5,8 @@ to any of its vertices; then paths are shortened. The vertex of highest degree h
 adjacent to its tree hooks to it, so the rows of that tree, which hold most edges, are never read again. If its degree
 is far above the mean, two steps of a search from it reach most of the largest component, which starts with label 0.
 Before the first round, one edge of each remaining vertex is used. On a CPU with few threads bitblas joins trees edge by
-edge instead (union-find), which needs no rounds, and skips the rows of the largest tree in the same way.
+edge instead (union-find), which needs no rounds, and skips the rows of the largest tree in the same way; rounds read
+compact formats as they are stored.
 
 State: x[u] is the label of u's tree: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c itself
 if none.
