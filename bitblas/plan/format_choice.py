@@ -444,7 +444,7 @@ def may_copy_for_sums(plan: Plan, A: MatrixStore, layout: Layout, semiring: Type
 
 def sums_needed(structure: Structure) -> float:
     """The number of products that amortizes a copy for sums of plain rows. It is only made on request if memory counts
-    more than time, or if rows are degree-binned and the vector fits the caches, but not the shared memory of a block."""
+    more than time, or if rows are degree-binned and the vector is in the caches, but not in shared memory."""
     rows, nvals = structure.primary, structure.nvals
     binned = rows.format.kernels.get("mxv.pull.binned")
     shape = "uneven" if binned is not None and binned.suits(rows) else "even"
