@@ -220,9 +220,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   for (i64 v = first_thread(); v - lane < size; v += all_threads()) {
     const C_T value = v < size ? cell_at(d.values + v) : C_T(BEGIN);
     u32 bits = __ballot_sync(ALL_LANES, v < size && (FULL || !holds_initial(value)));
-    if (!FULL && v - lane < size) bits |= ((const u32*)d.bits)[v >> 5];
     if (lane == 0) {
-      if (!FULL) ((u32*)d.bits)[v >> 5] = bits;
+      if (!FULL) ((u32*)d.bits)[v >> 5] = bits |= ((const u32*)d.bits)[v >> 5];
       ((u32*)d.active)[v >> 5] = odd ? bits : 0u;
     }
 #if HELD
