@@ -308,9 +308,13 @@ def truss_levels(A: Matrix, gb: ModuleType) -> Matrix:
 
 def has_one_thread_labels(A: Matrix, threads: int) -> bool:
     """Whether `component_labels` or `strong_labels` runs on A: a matrix of bitblas in host memory, with at most so many
-    threads. Rounds read a compact format as it is stored instead."""
-    at_once = has_peeling(A) and A.device.host_memory and A.device.threads <= threads
-    return at_once and _itself(A)._store.structure.keeps("csr")
+    threads."""
+    return has_peeling(A) and A.device.host_memory and A.device.threads <= threads
+
+
+def has_plain_rows(A: Matrix) -> bool:
+    """Whether a matrix of bitblas holds plain rows, so that reading them converts nothing."""
+    return _itself(A)._store.structure.has_plain_rows
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:

@@ -140,10 +140,14 @@ class Structure:
         rows: Rows = found
         return rows
 
+    @property
+    def has_plain_rows(self) -> bool:
+        return self.has(CSR) and self.cached_as(CSR) == CSR
+
     def plain_rows(self, *, transposed: bool = False) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are
         kept, if they may be."""
-        kept = transposed or (self.has(CSR) and self.cached_as(CSR) == CSR)
+        kept = transposed or self.has_plain_rows
         found: Any = self.layout(CSR, transposed=transposed) if kept else self.primary.to_csr(False)[0]
         rows: Csr = found
         return rows

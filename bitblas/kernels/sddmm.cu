@@ -39,8 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
       Share<WINNER_T> winner[AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) {
-        if (i > 0 && to[i] == to[i - 1]) u[i] = u[i - 1];
-        else u[i].read(g + to[i] * g_stride + c);
+        u[i].read(g + to[i] * g_stride + c);
         v[i].read(x + from[i] * x_stride + c);
         if (PICK) winner[i].read(won + to[i] * width + c);
       }

@@ -295,7 +295,10 @@ def fused_variant(
         after += _ending(kernel, sums, phase.after, written, counted)
     stored = vectors if loads is None else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
+    # Four blocks a multiprocessor leave 64 registers: too few for a list, and for three values of eight bytes.
+    wide = [x for x in modified if isinstance(x, Vec) and x.dtype.nbytes == 8 and x.id not in {*iso, *local}]
     macros = [
+        f"#define RESIDENT {3 if by_list or (few and len(wide) > 2) else 4}",
         f"#define BY_WORDS {int(loads is None)}",
         f"#define BY_LIST {int(by_list)}",
         *_guard_macros(guards, ahead),

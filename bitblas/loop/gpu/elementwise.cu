@@ -150,8 +150,7 @@ __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T*
   return kept & here;
 }
 
-// A list takes registers: four blocks a multiprocessor leave 64, which spilled.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4 - BY_LIST)
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     elementwise(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   await_previous();
   (void)n;
