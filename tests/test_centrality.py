@@ -120,7 +120,7 @@ class Programs:
         weights = graph.integers(1, 3)
         A = matrix(gb, graph, weights, "FP64")
         for weighted in (False, True):
-            h, a = (full(x) for x in al.hits(A, weighted=weighted, tol=1e-13, max_iter=3000, gb=gb))
+            h, a = (full(x) for x in al.hits(A, weighted=weighted, tol=3e-13, max_iter=6000, gb=gb))
             M = graph.scipy(weights if weighted else None).toarray().astype(float)
             for x, B in ((h, M @ M.T), (a, M.T @ M)):
                 assert x.sum() == pytest.approx(1 if len(graph.rows) else 0) and (x >= 0).all()
