@@ -1168,6 +1168,12 @@ TABLE: dict[str, Threshold] = {
     "coloring.share_3": Threshold(
         1 / 4, "share of the edges to earlier neighbours", "The end of the third part of a skewed graph."
     ),
+    "components.first_entries": Threshold(
+        2, "entries per row", "That join trees on a CPU before the largest tree, whose rows are skipped, is looked for."
+    ),
+    "components.sample": Threshold(
+        1024, "vertices", "The most frequent root of so many is taken for that of the largest tree."
+    ),
     "components.threads": Threshold(
         8,
         "threads",

@@ -16,9 +16,6 @@ from ..kernels.variant import Variant
 from ..store import MatrixStore
 from ..typing import Array
 
-SAMPLED = 2  # entries of each row that join trees before the largest tree is looked for
-SAMPLE = 1024  # vertices, of which the most frequent root is that of the largest tree
-
 
 def connected_components(A: MatrixStore) -> np.ndarray:
     """The smallest vertex number (the user's) in the component of each vertex of a square matrix in host memory, INT64;
@@ -32,9 +29,9 @@ def connected_components(A: MatrixStore) -> np.ndarray:
     in_turn = threads.as_chunks(threads.even_ranges(n, max(1, min(n, device.chunks(rows.nvals)))), threads.InTurn)
     first, largest = 0, -1
     if A.structure.symmetric:  # an entry of a vertex in the largest tree is also one of its other end
-        first = SAMPLED
+        first = tuning.count("components.first_entries")
         link(n, rows.ptr, rows.col, 0, first, largest, parent, bounds=in_turn)
-        root = parent[parent[np.linspace(0, n - 1, SAMPLE, dtype=np.int64)]]
+        root = parent[parent[np.linspace(0, n - 1, tuning.count("components.sample"), dtype=np.int64)]]
         largest = int(np.bincount(root).argmax())
     link(n, rows.ptr, rows.col, first, rows.nvals, largest, parent, bounds=in_turn)
     flatten(n, parent, label)
