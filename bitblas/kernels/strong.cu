@@ -8,15 +8,16 @@
 
 #define DONE (~u64(0))  // the pair of a vertex whose component is known
 
-// A bijection of 32 bits: priorities by vertex.
+// A bijection of 31 bits: priorities by vertex.
+#define BITS_31 0x7fffffffu
 __device__ __forceinline__ u32 priority(u32 v) {
-  v = (v ^ v >> 16) * 0x85EBCA6Bu;
-  v = (v ^ v >> 13) * 0xC2B2AE35u;
+  v = (v ^ v >> 16) * 0x85EBCA6Bu & BITS_31;
+  v = (v ^ v >> 13) * 0xC2B2AE35u & BITS_31;
   return v ^ v >> 16;
 }
 __device__ __forceinline__ u32 vertex_of(u32 x) {
-  x = (x ^ x >> 16) * 0x7ED1B41Du;
-  x = (x ^ x >> 13 ^ x >> 26) * 0xA5CB9243u;
+  x = (x ^ x >> 16) * 0x7ED1B41Du & BITS_31;
+  x = (x ^ x >> 13 ^ x >> 26) * 0xA5CB9243u & BITS_31;
   return x ^ x >> 16;
 }
 
@@ -28,10 +29,10 @@ struct Links {
   const COL_T* back_col;
 };
 
-// Item 2 v: what reaches v; item 2 v + 1: what v reaches. least: the least priority. waiting: whether an item is in a list.
+// Item 2 v: what reaches v; item 2 v + 1: what v reaches. least: twice the least priority, and 1 if the item is in a list:
+// one atomic operation lowers a value and says who appends the item, without fences.
 struct Items {
   u32* least;
-  u32* waiting;
   u32* now;
   u32* next;
 };
@@ -44,6 +45,12 @@ struct Counts {
 };
 
 #ifdef KERNEL_strong_rounds
+// Lower a value. Returns whether the item is to be appended to a list.
+__device__ __forceinline__ bool lowers(u32* cell, u32 value) {
+  const u32 listed = value << 1 | 1u, old = atomicMin(cell, listed);
+  return listed < old && !(old & 1u);
+}
+
 // Spread the values of up to 32 items, one in each lane (`has`), along their edges; put(item, found) gets the items whose
 // value falls, in lanes with found. All lanes of the warp call it. The lanes share all edges of the items.
 template <class Put>
@@ -54,18 +61,18 @@ __device__ __forceinline__ void spread(const Links& links, const Items& items, c
   const bool back = item & 1;
   u32 x = 0xffffffffu;
   i64 begin = 0, length = 0;
+  u64 mine = DONE;
   if (has) {
-    atomicExch(items.waiting + item, 0u);
-    __threadfence();  // a thread that lowers the value after this appends the item to a list again
-    x = load_fresh(items.least + item);
-    // The value of the vertex that has this priority may be lower by now.
-    const u32 other = load_fresh(items.least + (2 * (u64)vertex_of(x) + back));
-    if (other < x) atomicMin(items.least + item, other), x = other;
     const PTR_T* ptr = back ? links.back_ptr : links.ptr;
     begin = ptr[v];
     length = (i64)ptr[v + 1] - begin;
+    mine = pair[v];
+    u32* cell = items.least + item;
+    x = atomicAnd(cell, ~1u) >> 1;  // a thread that lowers it after this appends the item to a list again
+    // The value of the vertex that has this priority may be lower by now.
+    const u32 other = load_fresh(items.least + (2 * (u64)vertex_of(x) + back)) >> 1;
+    if (other < x) x = lowers(cell, other) ? atomicAnd(cell, ~1u) >> 1 : other;
   }
-  const u64 mine = has ? pair[v] : DONE;
   i64 ends = length;
 #pragma unroll
   for (int d = 1; d < 32; d <<= 1) {
@@ -87,10 +94,9 @@ __device__ __forceinline__ void spread(const Links& links, const Items& items, c
     if (k < total) {
       const u32 w = (u32)(from & 1 ? links.back_col : links.col)[first + k];
       to = 2 * w + (from & 1);
-      if (pair[w] == its && value < peek(items.least + to) && value < atomicMin(items.least + to, value)) {
-        __threadfence();
-        found = !atomicExch(items.waiting + to, 1u);
-      }
+      const u64 theirs = pair[w];
+      const u32 now = peek(items.least + to) >> 1;
+      found = theirs == its && value < now && lowers(items.least + to, value);
     }
     put(to, found);
   }
@@ -118,8 +124,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       base = __shfl_sync(ALL_LANES, base, 0) + 2 * __popc(lanes & ((1u << lane) - 1u));
       if (!left) continue;
       for (u32 side = 0; side < 2; ++side) {
-        items.least[2 * at + side] = priority((u32)at);
-        items.waiting[2 * at + side] = 1;
+        items.least[2 * at + side] = priority((u32)at) << 1 | 1u;
         items.now[base + side] = (u32)(2 * at + side);
       }
     }
@@ -174,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     u64 left = 0;
     for (i64 v = first_thread(); v < vertices; v += all_threads()) {
       if (pair[v] == DONE) continue;
-      const u32 a = items.least[2 * v], b = items.least[2 * v + 1];
+      const u32 a = items.least[2 * v] >> 1, b = items.least[2 * v + 1] >> 1;
       if (a == b) {
         component[v] = (int)vertex_of(a);
         if (peek(smallest + vertex_of(a)) > (int)v) atomicMin(smallest + vertex_of(a), (int)v);
