@@ -10,6 +10,7 @@
 
 #define FREE 0xffffffffu  // no key, in a table
 #define GROUP 8  // lanes of a short row
+#define BATCH 4  // entries or slots that a thread reads at a time: their loads are in flight together
 #define SLOTS (2 * (WARPS * WARP_ROW > BLOCK_ROW ? WARPS * WARP_ROW : BLOCK_ROW))  // of a block's tables
 #define MOST_GAIN 4503599627370496.0  // 2^52: more only with an extreme resolution
 
@@ -66,12 +67,18 @@ struct VertexArrays {
   i64* base;  // first slot of a row of the next level
   u8* active;  // whether a vertex may move, or join a part
 };
+struct Best {
+  double score;
+  u32 key;
+  i64 own;  // the sum of the row's own key
+};
 struct RowLists {
   int* movers;  // short rows that move: a segment for each block
   int *long_rows, *hubs;  // listed rows
   int *moved_rows, *moved_hubs;
   int* part_hub;
   int* part_number;
+  Best* part_best;
   i64* hub_slot;
   i64* block_sums;
 };
@@ -93,12 +100,6 @@ struct Memory : VertexArrays, RowLists {
   LevelArrays next;
   __device__ __forceinline__ int* rows(int kind) const { return kind == LONG ? long_rows : hubs; }
   __device__ __forceinline__ int* moved(int kind) const { return kind == LONG ? moved_rows : moved_hubs; }
-};
-
-struct Best {
-  double score;
-  u32 key;
-  i64 own;  // the sum of the row's own key
 };
 
 // Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
@@ -357,9 +358,9 @@ struct Join {
   }
 };
 
-template <class Rule> __device__ __forceinline__ Best candidate(const Rule& rule, const Row& row, u32 k, i64 sum) {
+__device__ __forceinline__ Best candidate(const Row& row, u32 k, i64 sum, double weight) {
   if (k == row.own) return {0, FREE, sum};
-  const double score = (double)sum - row.share * rule.weight(k);
+  const double score = (double)sum - row.share * weight;
   return {score, score == score ? k : FREE, 0};
 }
 
@@ -391,23 +392,59 @@ __device__ __forceinline__ Best best_in_lanes(const Graph& g, const Rule& rule, 
     }
   }
   Best best = {0, FREE, 0};
-  if (first && k != FREE) best = candidate(rule, row, k, sum);
+  if (first && k != FREE) best = candidate(row, k, sum, rule.weight(k));
   return join_group(best, G);
 }
 
-// Read the entries begin to end, by lane `me` of `step`, and sum them by key: add(key, sum).
+// Read the entries begin to end (at least one), by lane `me` of `step`, and sum them by key: add(key, sum).
 template <class Rule, class Add>
 __device__ __forceinline__ void sum_entries(const Graph& g, const Rule& rule, const Row& row, i64 begin, i64 end,
                                             int me, int step, Add add) {
   const int lane = threadIdx.x & 31;
 #pragma unroll 1
-  for (i64 e = begin + me; e - lane < end; e += step) {
-    const u32 k = e < end ? rule.key_of(row, g.col[e]) : FREE;
-    const u32 peers = __match_any_sync(ALL_LANES, k);
-    const SUM_T x = weight_of_peers(g, peers, k != FREE, e);
-    if (k != FREE && !(peers & lanes_below())) add(k, x);
-    __syncwarp();
+  for (i64 e = begin + me; e - lane < end; e += BATCH * step) {
+    int u[BATCH];
+    u32 key[BATCH];
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) u[j] = g.col[e + j * step < end ? e + j * step : end - 1];
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) key[j] = rule.key_of(row, u[j]);
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+      const i64 x = e + j * step;
+      if (x - lane >= end) break;
+      const u32 k = x < end ? key[j] : FREE, peers = __match_any_sync(ALL_LANES, k);
+      const SUM_T sum = weight_of_peers(g, peers, k != FREE, x);
+      if (k != FREE && !(peers & lanes_below())) add(k, sum);
+      __syncwarp();
+    }
   }
+}
+
+// The best key of the slots begin to end of a table: `at` reads a slot, `leave` is called after that.
+template <class Rule, class At, class Leave>
+__device__ __forceinline__ Best best_of_slots(const Rule& rule, const Row& row, i64 begin, i64 end, int step, At at,
+                                              Leave leave) {
+  Best best = {0, FREE, 0};
+#pragma unroll 1
+  for (i64 s = begin; s < end; s += BATCH * step) {
+    Slot slot[BATCH];
+    double weight[BATCH];
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+      slot[j] = {FREE, 0};
+      if (s + j * step < end) slot[j] = at(s + j * step);
+    }
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) weight[j] = rule.weight(slot[j].key == FREE ? row.own : slot[j].key);
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+      if (slot[j].key == FREE) continue;
+      join(best, candidate(row, slot[j].key, slot[j].sum, weight[j]));
+      leave(s + j * step);
+    }
+  }
+  return best;
 }
 
 // A row of at most WARP_ROW entries, by a warp with a table in shared memory.
@@ -424,10 +461,7 @@ template <class Rule> __device__ __forceinline__ Best best_of_warp(const Graph& 
   bool claimed;
   sum_entries(g, rule, row, begin, end, lane, 32,
               [&](u32 k, SUM_T x) { sums[find_slot(keys, size, k, claimed)] += x; });
-  Best best = {0, FREE, 0};
-#pragma unroll 1
-  for (u32 s = lane; s < size; s += 32)
-    if (keys[s] != FREE) join(best, candidate(rule, row, keys[s], sums[s]));
+  Best best = best_of_slots(rule, row, lane, size, 32, [&](i64 s) { return Slot{keys[s], sums[s]}; }, [](i64) {});
   best = join_group(best, 32);
   __syncwarp();
   return best;
@@ -469,6 +503,7 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
       const i64 parts = (length + BLOCK_ROW - 1) / BLOCK_ROW;
       const u64 h = atomicAdd(lists.rows + HUBS, 1ull), p = atomicAdd(&lists.parts, (u64)parts);
       m.hubs[h] = (int)v;
+      m.target[v] = 0;
       m.hub_slot[h] = (i64)atomicAdd(&lists.slots, (u64)slots_for(length));
 #pragma unroll 1
       for (i64 j = 0; j < parts; ++j) m.part_hub[p + j] = (int)h, m.part_number[p + j] = (int)j;
@@ -513,10 +548,8 @@ __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, con
     const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
     const u32 size = (u32)(2 * (end - begin));
     fill_table(g, rule, row, begin, end, size, shared);
-    Best best = {0, FREE, 0};
-#pragma unroll 1
-    for (u32 s = threadIdx.x; s < size; s += THREADS)
-      if (shared.keys[s] != FREE) join(best, candidate(rule, row, shared.keys[s], shared.sums[s]));
+    Best best = best_of_slots(
+        rule, row, threadIdx.x, size, THREADS, [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; }, [](i64) {});
     join_block(best, shared.best);
     if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
   }
@@ -537,20 +570,39 @@ __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, con
   }
 }
 
-// The best key of each hub, by a block; its table is free afterwards.
+// The best key of each hub: a block for each part of its table, which is free afterwards. The last of its blocks
+// decides; target counts them.
 template <class Rule>
 __device__ __forceinline__ void choose_hubs(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
                                             const Shared& shared, i64& gained) {
 #pragma unroll 1
-  for (u64 h = blockIdx.x; h < lists.rows[HUBS]; h += gridDim.x) {
+  for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
+    const int part = m.part_number[p];
+    const i64 h = m.part_hub[p];
     const Row row = rule.row(m.hubs[h]);
+    const i64 length = g.length(row.v), low = part * slots_for(BLOCK_ROW), slots = slots_for(length);
+    const i64 high = low + slots_for(BLOCK_ROW) < slots ? low + slots_for(BLOCK_ROW) : slots;
     Slot* table = m.table + m.hub_slot[h];
-    Best best = {0, FREE, 0};
+    Best best = best_of_slots(
+        rule, row, low + threadIdx.x, high, THREADS, [&](i64 s) { return table[s]; },
+        [&](i64 s) { table[s] = {FREE, 0}; });
+    join_block(best, shared.best);
+    const int parts = (int)((length + BLOCK_ROW - 1) / BLOCK_ROW);
+    if (threadIdx.x == 0) {
+      m.part_best[p] = best;
+      __threadfence();
+      *shared.turns = atomicAdd(m.target + row.v, 1);
+      __threadfence();
+    }
+    __syncthreads();
+    const bool last = *shared.turns == parts - 1;
+    __syncthreads();
+    if (!last) continue;
+    best = {0, FREE, 0};
 #pragma unroll 1
-    for (i64 s = threadIdx.x; s < slots_for(g.length(row.v)); s += THREADS) {
-      if (table[s].key == FREE) continue;
-      join(best, candidate(rule, row, table[s].key, table[s].sum));
-      table[s] = {FREE, 0};
+    for (int j = threadIdx.x; j < parts; j += THREADS) {
+      const volatile Best& other = m.part_best[p - part + j];
+      join(best, Best{other.score, other.key, other.own});
     }
     join_block(best, shared.best);
     if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;

@@ -269,7 +269,8 @@ class Climb:
         }
         lists = (
             *((n + 32 * (blocks + 1), numbers), *((count, numbers) for count in (*listed, *listed))),  # movers, rows
-            *((2 * hubs, numbers), (2 * hubs, numbers), (hubs, sums), (blocks, sums)),  # parts of hubs
+            *((2 * hubs, numbers), (2 * hubs, numbers), (6 * hubs, sums)),  # parts of hubs
+            *((hubs, sums), (blocks, sums)),
         )
         table = slots * slot_words, "uint32"
         following = (n + 1, sums), (nvals, numbers), (nvals, word), (n, sums), (n, sums)
