@@ -1267,6 +1267,9 @@ TABLE: dict[str, Threshold] = {
         1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
     ),
     # Peeling: operations/peeling.py.
+    "peeling.merged_row": Threshold(
+        16, "entries", "A thread counts the triangles of an edge, if no row has more, each edge stored once."
+    ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
     ),

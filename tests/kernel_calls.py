@@ -629,7 +629,12 @@ def peel(segment: int, block: int) -> None:
     A = gb.Matrix.from_coo([*i, *j], [*j, *i], True, nrows=SIZE, ncols=SIZE)
     rows = {f"peeling.segment.{name}": segment for name in ("core", "truss")}
     rows |= {f"peeling.small_{name}": block for name in ("round", "scan")}
-    rows |= {"peeling.short_row": segment, "peeling.few_entries": block, "peeling.block": 128}
+    rows |= {
+        "peeling.short_row": segment,
+        "peeling.few_entries": block,
+        "peeling.block": 128,
+        "peeling.merged_row": block,
+    }
     with tuning.override(rows):
         algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
 

@@ -44,8 +44,24 @@ LIMITS = {
         "segment.core": 4,
         "segment.truss": 4,
     },
-    "one block": {"small_round": 9, "small_scan": 9, "block": 64, "segment.core": 8, "short_row": 4, "row_table": 8},
-    "warps": {"few_entries": 0, "segment.truss": 4, "short_row": 4, "row_table": 32, "interrupt": 7, "block": 64},
+    "one block": {
+        "merged_row": 0,
+        "small_round": 9,
+        "small_scan": 9,
+        "block": 64,
+        "segment.core": 8,
+        "short_row": 4,
+        "row_table": 8,
+    },
+    "warps": {
+        "merged_row": 1,
+        "few_entries": 0,
+        "segment.truss": 4,
+        "short_row": 4,
+        "row_table": 32,
+        "interrupt": 7,
+        "block": 64,
+    },
 }
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
 

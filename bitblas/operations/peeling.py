@@ -103,6 +103,10 @@ def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
     by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
         return _count_by_range(edges, count, length, by)
+    if int(length.max()) <= tuning.count("peeling.merged_row"):
+        kernel = device.kernel(Variant("kernels/merge_triangles", edges.types, (by,)))
+        kernel(m, edges.tail, ptr, edges.head, count)
+        return count
     # Rows of up to `room` columns by one warp each, the others by one block
     short = tuning.count("peeling.short_row")
     for lanes, room, rows in (
