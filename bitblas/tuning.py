@@ -1267,6 +1267,9 @@ TABLE: dict[str, Threshold] = {
         1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
     ),
     # Peeling: operations/peeling.py.
+    "peeling.merged_row": Threshold(
+        16, "entries", "A thread counts the triangles of an edge, if no row has more, each edge stored once."
+    ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
     ),
@@ -1282,17 +1285,12 @@ TABLE: dict[str, Threshold] = {
     "peeling.segment.truss": Threshold(
         1024, "entries", "The same for rows whose entries are each searched for in another row."
     ),
-    "peeling.blocks": Threshold(8, "blocks per multiprocessor", "As many as run at the same time."),
-    "peeling.turns": Threshold(
-        8, "launches of the three kernels", "A read-back costs as much as so many that do nothing."
+    "peeling.block": Threshold(1024, "threads", "Threads of a block, one per multiprocessor, that peels on a GPU."),
+    "peeling.small_round": Threshold(
+        2, "elements per group of lanes", "A block runs rounds of at most so many alone, without a barrier of the grid."
     ),
-    "peeling.cluster.elements": Threshold(
-        512,
-        "elements per block",
-        "A cluster takes rounds of at most so many: larger ones gain more than a launch costs.",
-    ),
-    "peeling.cluster.scanned": Threshold(
-        16384, "items per block", "A cluster looks through at most so many for those of the next level."
+    "peeling.small_scan": Threshold(
+        4, "items per thread", "A block looks alone through at most so many for those of the next level."
     ),
     "peeling.interrupt": Threshold(
         1 << 24, "items", "The CPU removes or reads so many in one call: some tenths of a second, then Ctrl-C works."

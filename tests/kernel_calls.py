@@ -624,12 +624,17 @@ def tile_products(key: str, op: str) -> None:
 
 
 def peel(segment: int, block: int) -> None:
-    """Core numbers and trusses, by the whole GPU (block 0) and by a cluster, with rows of one and several segments."""
+    """Core numbers and trusses, by the whole GPU (block 0) and by one block, with rows of one and several segments."""
     i, j = np.nonzero(np.triu(generator(f"peel {segment}").random((60, 60)) < 0.3))
     A = gb.Matrix.from_coo([*i, *j], [*j, *i], True, nrows=SIZE, ncols=SIZE)
     rows = {f"peeling.segment.{name}": segment for name in ("core", "truss")}
-    rows |= {f"peeling.cluster.{name}": block for name in ("elements", "scanned")}
-    rows |= {"peeling.short_row": segment, "peeling.few_entries": block}
+    rows |= {f"peeling.small_{name}": block for name in ("round", "scan")}
+    rows |= {
+        "peeling.short_row": segment,
+        "peeling.few_entries": block,
+        "peeling.block": 128,
+        "peeling.merged_row": block,
+    }
     with tuning.override(rows):
         algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
 

@@ -33,12 +33,35 @@ def _graphs():
 
 
 GRAPHS = dict(_graphs())
-# The whole GPU alone; small clusters; rows in segments and in several tables; warps for all items; many calls.
+# The whole GPU; one block for most rounds; rows in segments and in several tables; warps for all items; many calls.
 LIMITS = {
     "as they are": {},
-    "the whole GPU": {"cluster.elements": 0, "cluster.scanned": 0, "segment.core": 4, "segment.truss": 4},
-    "small clusters": {"cluster.elements": 3, "cluster.scanned": 5, "segment.core": 8, "short_row": 4, "row_table": 8},
-    "warps": {"few_entries": 0, "segment.truss": 4, "short_row": 4, "row_table": 32, "interrupt": 7, "turns": 1},
+    "the whole GPU": {
+        "small_round": 0,
+        "small_scan": 0,
+        "block": 64,
+        "few_entries": 0,
+        "segment.core": 4,
+        "segment.truss": 4,
+    },
+    "one block": {
+        "merged_row": 0,
+        "small_round": 9,
+        "small_scan": 9,
+        "block": 64,
+        "segment.core": 8,
+        "short_row": 4,
+        "row_table": 8,
+    },
+    "warps": {
+        "merged_row": 1,
+        "few_entries": 0,
+        "segment.truss": 4,
+        "short_row": 4,
+        "row_table": 32,
+        "interrupt": 7,
+        "block": 64,
+    },
 }
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
 
@@ -126,7 +149,7 @@ def test_only_rows_of_removed_edges_are_read(tune):
 
     T = peeling.truss_numbers(peeling.EdgeNumbers(Counting(), *list(vars(edge_numbers).values())[1:6]))
     # a scan of each of the two levels; no edge of the path has a triangle, and none is left without the clique
-    assert calls.count("peel_rounds") <= 3 and T.nvals == 2 * G.size()
+    assert calls.count("peel_levels") <= 3 and T.nvals == 2 * G.size()
 
 
 # ---- strong components ----------------------------------------------------------------------------------------------

@@ -27,8 +27,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #endif  // KERNEL_number_edges
 
 #ifdef KERNEL_edge_triangles
-// Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end that comes first in an
-// order of the vertices. A triangle u, v, w in this order is found at u: w is in the rows of u and of v. LANES threads
+// Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end
+// that comes first in an order of the vertices. A triangle u, v, w in this order is found at u: w is in the rows of u and
+// of v. LANES threads
 // take a row u, whose columns are in shared memory with a filter of WORDS words that excludes most other columns; each
 // warp compares them with the row of one v after the other.
 #define GROUPS (BLOCK / LANES)
@@ -86,3 +87,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 #endif  // KERNEL_edge_triangles
+
+#ifdef KERNEL_merge_triangles
+// The same for a graph whose rows here are all short: one thread for each of n edges u, v merges the rows of its ends.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    merge_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, COL_T* count) {
+  const i64 p = thread_number();
+  if (p >= n) return;
+  const i64 u = (i64)tail[p], v = (i64)col[p];
+  i64 a = (i64)ptr[u], b = (i64)ptr[v];
+  const i64 a_end = (i64)ptr[u + 1], b_end = (i64)ptr[v + 1];
+  u32 closed = 0;
+  while (a < a_end && b < b_end) {
+    const i64 x = (i64)col[a], y = (i64)col[b];
+    if (x == y) {
+      ++closed;
+      add_atomically(count + (BY_VERTEX ? x : a), 1);
+      if (!BY_VERTEX) add_atomically(count + b, 1);
+    }
+    a += x <= y, b += y <= x;
+  }
+  if (!closed) return;
+  add_atomically(count + (BY_VERTEX ? u : p), closed);
+  if (BY_VERTEX) add_atomically(count + v, closed);
+}
+#endif  // KERNEL_merge_triangles

@@ -12,22 +12,22 @@ BELOW = 2
 LAST = 3
 LEFT = 5
 SCANS = 6
-FOUND = 16
+FOUND = 24
 SCAN = 0
 EXPAND = 1
 DONE = 2
 
 
-# All levels, up to `most_items` removals in this call: the state says where to continue. The frontier is a stack.
+# All levels, up to `most` removals in this call: the state says where to continue. The frontier is a stack.
 @njit(**KERNEL)
-def peel_rounds(lo, hi, graph: PeelGraph, items: PeelItems, lists: PeelLists, state, most_items, most_scanned):
+def peel_levels(lo, hi, rows, graph: PeelGraph, items: PeelItems, lists: PeelLists, state, most):
     mode = at(state, MODE)
     level = at(state, LEVEL)
     below = at(state, BELOW)
     left = at(state, LEFT)
     top = at(state, FOUND)
     done = np.int64(0)
-    while mode != DONE and done < most_items and lo < hi:
+    while mode != DONE and done < most and lo < hi:
         if mode == SCAN:
             kept = np.int64(0)
             lowest = np.int64(0x7FFFFFFFFFFFFFFF)

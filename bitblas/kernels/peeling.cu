@@ -4,25 +4,30 @@
 // these entries: each triangle of a removed edge is found by intersecting the rows of its ends, and the counts of its
 // other edges are lowered by integer atomics.
 //
-// A level L removes items with at most L counts, round by round; items that fall to L form the next round. Rounds with
-// few items run inside one cluster (peel_rounds), which also looks for the items of the next level while few are left.
-// Others run on the whole GPU (peel_scan, peel_expand). All three are launched in turn, and the state selects the one
-// that works.
+// A level L removes items with at most L counts, round by round; items that fall to L form the next round. All levels run
+// in one launch on the whole GPU, whose blocks meet after each round. The first block runs small rounds alone, at the
+// cost of a barrier of one block. COMPACT: rows are copied without their removed edges each time half of the edges has
+// gone, so that no row is read in full long after most of it was removed.
 //
 // Kabir, Madduri: Parallel k-core decomposition on multicore platforms, and shared-memory graph truss decomposition.
 // IPDPS workshops and HiPC 2017.
+#include "kernels/grid.cuh"
 #include "kernels/views.cuh"
 #include "kernels/frontier.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/edge_counts.cuh"
 
-// Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge.
+// Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge. The live_
+// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT).
 struct PeelGraph {
   const PTR_T* ptr;
   const COL_T* col;
   const ITEM_T* edge;
   const COL_T* tail;
   const COL_T* head;
+  PTR_T* live_end;
+  COL_T* live_col;
+  ITEM_T* live_edge;
 };
 
 // The remaining counts of the items, the round in which each is removed (TRUSS; all ones: none yet), and its level.
@@ -41,58 +46,78 @@ struct PeelLists {
 };
 
 // The state: what comes next; the level; counts up to `below` were removed at earlier levels; the last level; the number
-// of the round; items left after the scans so far; for the scans in turn the items kept, the lowest count among them, and
-// the elements of the frontier that begins the level; for the rounds in turn the elements of the frontier; blocks that
-// are done. A number is cleared two turns after it was counted: other blocks may still read it in the next turn.
-enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, KEPT, LOWEST = KEPT + 3, STARTED = LOWEST + 3 };
-enum { FOUND = STARTED + 3, TICKET = FOUND + 3 };
-enum { SCAN, EXPAND, DONE };
+// of the round; items left; scans; the length of the list of items, which has removed ones too, and how often it was
+// copied without them (0: the list is all items); items left when the rows were copied, and how often that was; the
+// gate of the barrier. For the scans in turn the items left, the lowest count among them, those in the copied list, and
+// the elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
+// cleared two turns after it was counted: other blocks may still read it in the next turn.
+enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
+enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
+enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
 #define ITEM_BITS 40  // an element of a frontier is an item and the number of its segment
 
 struct PeelState {
-  i64 mode, level, below, last, round, left, scans;
+  i64 mode, level, below, last, round, left, scans, listed, copies, live, row_copies;
 
   __device__ __forceinline__ void load(const i64* state) {
-    mode = state[MODE], level = state[LEVEL], below = state[BELOW], last = state[LAST], round = state[ROUND];
-    left = state[LEFT], scans = state[SCANS];
+    mode = load_fresh(state + MODE), level = load_fresh(state + LEVEL), below = load_fresh(state + BELOW);
+    last = load_fresh(state + LAST), round = load_fresh(state + ROUND), left = load_fresh(state + LEFT);
+    scans = load_fresh(state + SCANS), listed = load_fresh(state + LISTED), copies = load_fresh(state + COPIES);
+    live = load_fresh(state + LIVE), row_copies = load_fresh(state + ROW_COPIES);
   }
-  // By one thread, when no other uses the state. found: the length of the frontier.
-  __device__ __forceinline__ void store(i64* state, i64 found) const {
+  __device__ __forceinline__ void store(i64* state) const {  // by one thread
     state[MODE] = mode, state[LEVEL] = level, state[BELOW] = below, state[ROUND] = round, state[LEFT] = left;
-    state[SCANS] = scans, state[TICKET] = 0;
-    for (int k = 0; k < 3; ++k) {
-      state[KEPT + k] = state[STARTED + k] = state[FOUND + k] = 0;
-      state[LOWEST + k] = NONE_LEFT;
-    }
-    state[FOUND + round % 3] = found;
+    state[SCANS] = scans, state[LISTED] = listed, state[COPIES] = copies, state[LIVE] = live;
+    state[ROW_COPIES] = row_copies;
   }
   __device__ __forceinline__ void enter_level(i64 next) {
     below = level, level = next;
     mode = level > last ? DONE : SCAN;
   }
+  __device__ __forceinline__ bool copies_list() const { return 2 * left <= listed; }
   __device__ __forceinline__ void after_scan(i64 kept, i64 lowest, i64 found) {
+    if (copies_list()) listed = kept, ++copies;
     left = kept, ++scans;
     if (!kept) mode = DONE;  // nothing is left whose count could fall
-    else if (found) mode = EXPAND;
+    else if (found) mode = COMPACT && 2 * kept <= live ? ROWS : EXPAND;
     else enter_level(lowest);
   }
+  __device__ __forceinline__ void after_rows() { live = left, ++row_copies, mode = EXPAND; }
   __device__ __forceinline__ void after_expand(i64 found) {
     ++round;
     if (!found) enter_level(level + 1);
   }
 };
 
+// The threads that run a step: all, or those of the first block.
+struct Team {
+  i64 me, size;
+};
+
 struct Peel {
+  i64 n, rows;
   PeelGraph graph;
   PeelItems items;
   PeelLists lists;
   i64* state;
   PeelState now;
+  // The rows as they are now
+  const COL_T* col;
+  const ITEM_T* edge;
+  const PTR_T* end;
 
-  __device__ __forceinline__ i64 length(i64 v) const { return (i64)graph.ptr[v + 1] - (i64)graph.ptr[v]; }
+  __device__ __forceinline__ void use_rows() {
+    const bool copied = COMPACT && now.row_copies;
+    col = copied ? graph.live_col : graph.col;
+    edge = copied ? graph.live_edge : graph.edge;
+    end = copied ? graph.live_end : graph.ptr + 1;
+  }
+  __device__ __forceinline__ i64 length(i64 v) const { return (i64)end[v] - (i64)graph.ptr[v]; }
   __device__ __forceinline__ i64 segments(i64 item) const {
-#if TRUSS
+#if !SEGMENTED
+    return 1;
+#elif TRUSS
     const i64 a = length((i64)graph.tail[item]), b = length((i64)graph.head[item]);
     return ((a < b ? a : b) + SEGMENT - 1) / SEGMENT;
 #else
@@ -129,23 +154,25 @@ struct Peel {
       const i64 longer = a;
       a = b, b = longer;
     }
-    const i64 b_begin = (i64)graph.ptr[b], b_end = (i64)graph.ptr[b + 1];
+    i64 from = (i64)graph.ptr[b];
+    const i64 b_end = (i64)end[b];
     const u32 round = (u32)now.round;
 #else
     const i64 a = item;
 #endif
-    const i64 begin = (i64)graph.ptr[a] + first, row_end = (i64)graph.ptr[a + 1];
-    const i64 end = begin + SEGMENT < row_end ? begin + SEGMENT : row_end;
-    for (i64 p = begin + lane; p < end; p += LANES) {
-      const i64 w = (i64)graph.col[p];
+    const i64 begin = (i64)graph.ptr[a] + first, row_end = (i64)end[a];
+    const i64 stop = begin + SEGMENT < row_end ? begin + SEGMENT : row_end;
+    for (i64 p = begin + lane; p < stop; p += LANES) {
+      const i64 w = (i64)col[p];
 #if TRUSS
       if (w == a || w == b) continue;
-      const i64 f = (i64)graph.edge[p];
+      const i64 f = (i64)edge[p];
       const u32 f_mark = peek(items.mark + f);
       if (f_mark < round) continue;
-      const i64 q = lower_bound(graph.col, b_begin, b_end, w);
-      if (q == b_end || (i64)graph.col[q] != w) continue;
-      const i64 g = (i64)graph.edge[q];
+      from = lower_bound(col, from, b_end, w);  // columns rise
+      if (from == b_end) break;
+      if ((i64)col[from] != w) continue;
+      const i64 g = (i64)edge[from];
       const u32 g_mark = peek(items.mark + g);
       if (g_mark < round) continue;
       // Of the edges of a triangle that are removed in one round, that with the lowest number lowers the others.
@@ -156,125 +183,123 @@ struct Peel {
 #endif
     }
   }
-  // Called by the whole warp, each lane with a place of the list of those left, or none: remove items with at most
-  // `level` counts, and list the others. Returns the lowest count among them.
-  __device__ __forceinline__ i64 scan(i64 place, bool inside) const {
-    const ITEM_T* const left = now.scans & 1 ? lists.kept : lists.left;
-    ITEM_T* const kept = now.scans & 1 ? lists.left : lists.kept;
-    const i64 item = !inside ? 0 : now.scans ? (i64)left[place] : place;
-    const i64 count = inside ? (i64)peek(items.count + item) : 0;
-    const bool stays = inside && count > now.level, goes = inside && !stays && count > now.below;
-    const u64 at = next_number(stays, (u64*)state + KEPT + now.scans % 3);
-    if (stays) kept[at] = (ITEM_T)item;
-    if (goes) remove(item, now.round);
-    const i64 parts = goes && count > 0 ? segments(item) : 0;
-    u64* const started = (u64*)state + STARTED + now.scans % 3;
-    const u64 single = next_number(parts == 1, started);
-    if (parts == 1) put(item, now.round, single, 1);
-    if (parts > 1) put(item, now.round, atomicAdd(started, (u64)parts), parts);
-    return stays ? count : NONE_LEFT;
+  __device__ __forceinline__ void expand_all(Team team, i64 size) const {
+    const i64* const elements = frontier(now.round);
+    if (team.me == 0) state[FOUND + (now.round + 2) % 3] = 0;
+    for (i64 k = team.me / LANES; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
   }
-  __device__ __forceinline__ void report_lowest(i64 lowest) const {  // the whole warp
+  // Remove the items with at most `level` counts, list those that begin the level, and find the lowest count of the
+  // others.
+  __device__ __forceinline__ void scan_all(Team team) const {
+    const ITEM_T* const left = now.copies & 1 ? lists.kept : lists.left;
+    ITEM_T* const kept = now.copies & 1 ? lists.left : lists.kept;
+    const i64 slot = now.scans % 3, after = (now.scans + 1) % 3;
+    if (team.me == 0) {
+      state[KEPT + after] = state[STARTED + after] = state[COPIED + after] = 0;
+      state[LOWEST + after] = NONE_LEFT;
+    }
+    const bool copies = now.copies_list();
+    u64* const started = (u64*)state + STARTED + slot;
+    i64 lowest = NONE_LEFT;
+    u64 stayed = 0;
+    for (i64 place = team.me; place - WARP_LANE < now.listed; place += team.size) {
+      const bool inside = place < now.listed;
+      const i64 item = !inside ? 0 : now.copies ? (i64)left[place] : place;
+      const i64 count = inside ? (i64)peek(items.count + item) : 0;
+      const bool stays = inside && count > now.level, goes = inside && !stays && count > now.below;
+      if (copies) {
+        const u64 at = next_number(stays, (u64*)state + COPIED + slot);
+        if (stays) kept[at] = (ITEM_T)item;
+      }
+      if (goes) remove(item, now.round);
+      const i64 parts = goes && count > 0 ? segments(item) : 0;
+      const u64 single = next_number(parts == 1, started);
+      if (parts == 1) put(item, now.round, single, 1);
+      if (parts > 1) put(item, now.round, atomicAdd(started, (u64)parts), parts);
+      if (stays && count < lowest) lowest = count;
+      stayed += stays;
+    }
+    add_of_warp((u64*)state + KEPT + slot, stayed);
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
       const i64 other = __shfl_xor_sync(ALL_LANES, lowest, d);
       lowest = other < lowest ? other : lowest;
     }
-    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMin((u64*)state + LOWEST + now.scans % 3, (u64)lowest);
+    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMin((u64*)state + LOWEST + slot, (u64)lowest);
+  }
+#if COMPACT
+  // Copy the rows without the edges that were removed before this round, each by a warp.
+  __device__ __forceinline__ void copy_rows(Team team) const {
+    for (i64 v = team.me / 32; v < rows; v += team.size / 32) {
+      const i64 begin = (i64)graph.ptr[v], stop = (i64)end[v];
+      i64 to = begin;
+      __syncwarp();  // all have read the end
+      for (i64 p = begin + WARP_LANE; p - WARP_LANE < stop; p += 32) {
+        const ITEM_T f = p < stop ? edge[p] : (ITEM_T)n;  // self loops have the number of edges
+        const COL_T w = p < stop ? col[p] : (COL_T)0;
+        const bool stays = (i64)f < n && peek(items.mark + f) >= (u32)now.round;
+        const u32 all = __ballot_sync(ALL_LANES, stays);  // all have read
+        after_vote();
+        if (stays) {
+          const i64 at = to + __popc(all & lanes_below());
+          graph.live_col[at] = w, graph.live_edge[at] = f;
+        }
+        to += __popc(all);
+        __syncwarp();
+      }
+      if (WARP_LANE == 0) graph.live_end[v] = (PTR_T)to;
+    }
+  }
+#endif
+  // Whether the first block runs the next step alone: of a few elements, or items.
+  __device__ __forceinline__ bool is_small(i64 found) const {
+    return (now.mode == EXPAND && found <= SMALL_ROUND) || (now.mode == SCAN && now.listed <= SMALL_SCAN);
   }
 };
 
-// Called by whole blocks: whether this one is the last to be done.
-__device__ __forceinline__ bool is_last_block(i64* state) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd((u64*)state + TICKET, 1ull) == gridDim.x - 1;
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
-#ifdef KERNEL_peel_scan
-// Begin a level, if more items are left than `most_scanned`, the most that the cluster scans.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    peel_scan(i64 n, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most_items, i64 most_scanned) {
-  Peel peel = {graph, items, lists, state, {}};
-  peel.now.load(state);
-  if (peel.now.mode != SCAN || peel.now.left <= most_scanned) return;
-  i64 lowest = NONE_LEFT;
-  for (i64 first = (i64)blockIdx.x * BLOCK; first < peel.now.left; first += (i64)gridDim.x * BLOCK) {
-    const i64 place = first + threadIdx.x, count = peel.scan(place, place < peel.now.left);
-    lowest = count < lowest ? count : lowest;
-  }
-  peel.report_lowest(lowest);
-  if (!is_last_block(state) || threadIdx.x != 0) return;
-  const i64 slot = peel.now.scans % 3, found = load_fresh(state + STARTED + slot);
-  peel.now.after_scan(load_fresh(state + KEPT + slot), load_fresh(state + LOWEST + slot), found);
-  peel.now.store(state, found);
-}
-#endif  // KERNEL_peel_scan
-
-#ifdef KERNEL_peel_expand
-// A round of more than `most_items` elements, the most that the cluster takes.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    peel_expand(i64 n, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most_items,
-                i64 most_scanned) {
-  Peel peel = {graph, items, lists, state, {}};
-  peel.now.load(state);
-  const i64 size = state[FOUND + peel.now.round % 3];
-  if (peel.now.mode != EXPAND || size <= most_items) return;
-  const i64* const frontier = peel.frontier(peel.now.round);
-  for (i64 k = thread_number() / LANES; k < size; k += (i64)gridDim.x * (BLOCK / LANES))
-    peel.expand(frontier[k], threadIdx.x % LANES);
-  if (!is_last_block(state) || threadIdx.x != 0) return;
-  const i64 found = load_fresh(state + FOUND + (peel.now.round + 1) % 3);
-  peel.now.after_expand(found);
-  peel.now.store(state, found);
-}
-#endif  // KERNEL_peel_expand
-
-#ifdef KERNEL_peel_rounds
-// Rounds of up to `most_items` elements and scans of up to `most_scanned` items, inside one cluster, until neither
-// follows.
-// Blocks take turns, so that even few items are spread over all of them.
-__device__ __forceinline__ u32 first_of_warp() { return (threadIdx.x / 32 * PEERS + rank_in_cluster()) * 32; }
-
-extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS)
-    peel_rounds(i64 n, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most_items,
-                i64 most_scanned) {
-  Peel peel = {graph, items, lists, state, {}};
+#ifdef KERNEL_peel_levels
+// n: items. rows: of the matrix. The frontier is empty. most: for the CPU.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
+  (void)most;
+  Peel peel = {n, rows, graph, items, lists, state, {}, nullptr, nullptr, nullptr};
+  Barrier barrier = {(u64*)state + GATE, 0};
   PeelState& now = peel.now;
   now.load(state);
-  i64 found = state[FOUND + now.round % 3];
-  const u32 me = first_of_warp() + WARP_LANE;
-  meet_in_cluster();  // all have loaded the state
-  while ((now.mode == SCAN && now.left <= most_scanned) || (now.mode == EXPAND && found <= most_items)) {
-    if (now.mode == SCAN) {
-      const i64 slot = now.scans % 3;
-      if (me == 0) {
-        state[KEPT + (slot + 1) % 3] = state[STARTED + (slot + 1) % 3] = 0;
-        state[LOWEST + (slot + 1) % 3] = NONE_LEFT;
+  i64 found = 0;
+  // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors.
+  const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads()};
+  const Team block = {(i64)threadIdx.x, THREADS};
+  while (now.mode != DONE) {
+    const bool small = peel.is_small(found);
+    if (small) barrier.meet();  // all have read the numbers, which the first block is about to change
+    for (bool more = !small || blockIdx.x == 0; more; more = small && peel.is_small(found)) {
+      const Team team = small ? block : all;
+      const i64 mode = now.mode, slot = mode == EXPAND ? (now.round + 1) % 3 : now.scans % 3;
+      peel.use_rows();
+      if (mode == SCAN) peel.scan_all(team);
+      if (mode == EXPAND) peel.expand_all(team, found);
+#if COMPACT
+      if (mode == ROWS) peel.copy_rows(team);
+#endif
+      if (small) __syncthreads();
+      else barrier.meet();
+      if (mode == ROWS) {
+        now.after_rows();
+      } else if (mode == EXPAND) {
+        found = load_fresh(state + FOUND + slot);
+        now.after_expand(found);
+      } else {
+        found = load_fresh(state + STARTED + slot);
+        now.after_scan(load_fresh(state + KEPT + slot), load_fresh(state + LOWEST + slot), found);
       }
-      i64 lowest = NONE_LEFT;
-      for (i64 first = first_of_warp(); first < now.left; first += PEERS * THREADS) {
-        const i64 place = first + WARP_LANE, count = peel.scan(place, place < now.left);
-        lowest = count < lowest ? count : lowest;
-      }
-      peel.report_lowest(lowest);
-      meet_in_cluster();
-      found = load_fresh(state + STARTED + slot);
-      now.after_scan(load_fresh(state + KEPT + slot), load_fresh(state + LOWEST + slot), found);
-    } else {
-      if (me == 0) state[FOUND + (now.round + 2) % 3] = 0;
-      const i64* const frontier = peel.frontier(now.round);
-      for (i64 k = me / LANES; k < found; k += PEERS * THREADS / LANES) peel.expand(frontier[k], threadIdx.x % LANES);
-      meet_in_cluster();
-      found = load_fresh(state + FOUND + (now.round + 1) % 3);
-      now.after_expand(found);
     }
+    if (!small) continue;
+    // The others go on where the first block has stopped.
+    if (first_thread() == 0) now.store(state), state[FOUND + 3] = found;
+    barrier.meet();
+    now.load(state);
+    found = load_fresh(state + FOUND + 3);
   }
-  meet_in_cluster();  // all have read the numbers
-  if (me == 0) now.store(state, found);
 }
-#endif  // KERNEL_peel_rounds
+#endif  // KERNEL_peel_levels

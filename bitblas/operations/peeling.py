@@ -22,7 +22,7 @@ from semirings.cached import cached_property
 from semirings.dtypes import INT32, INT64, lookup_dtype
 
 from .. import tuning
-from ..device import Cluster, Device, dummy, threads
+from ..device import Device, dummy, threads
 from ..formats.csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..kernels.variant import Variant
 from ..store import MatrixStore
@@ -31,9 +31,9 @@ from .convert import of_rows
 from .variants import Types
 
 NEVER = 1 << 62  # no level, and no number of items, is as large
-STATE = 20  # numbers of the state: peeling.cu
-MODE, LEVEL, BELOW, LAST, LEFT, DONE = 0, 1, 2, 3, 5, 2
-LOWEST = slice(10, 13)
+STATE = 28  # numbers of the state: peeling.cu
+MODE, LEVEL, BELOW, LAST, LEFT, LISTED, LIVE, DONE = 0, 1, 2, 3, 5, 7, 9, 2
+LOWEST = slice(15, 18)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,10 @@ def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
     by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
         return _count_by_range(edges, count, length, by)
+    if int(length.max()) <= tuning.count("peeling.merged_row"):
+        kernel = device.kernel(Variant("kernels/merge_triangles", edges.types, (by,)))
+        kernel(m, edges.tail, ptr, edges.head, count)
+        return count
     # Rows of up to `room` columns by one warp each, the others by one block
     short = tuning.count("peeling.short_row")
     for lanes, room, rows in (
@@ -152,47 +156,39 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     """Peel the levels `first` to `last`, with counts of at most that number. Returns the level that removed each item,
     -1 for those that are left, whose counts are then the remaining ones."""
     device, xp, n = items.device, items.device.xp, len(items.counts)
-    kind = dict(items.types)["ITEM"].np_type
-    simt = device.is_simt
-    device.foresee(f"peeling of {n} items", (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements)
+    ptr, col, edge, *_ = items.graph
+    kind, simt, truss = dict(items.types)["ITEM"].np_type, items.device.is_simt, items.truss
+    # Rows of few entries are read in full; others are copied without removed edges
+    few = items.entries <= tuning.value("peeling.few_entries")
+    copies = simt and truss and not few
+    copied = (col.itemsize + edge.itemsize) * len(col) if copies else 0
+    needed = (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements + copied
+    device.foresee(f"peeling of {n} items", needed)
     level = device.full(n, items.counts.dtype.type(-1))
-    mark = device.full(n if items.truss else 1, np.uint32(0xFFFFFFFF))
+    mark = device.full(n if truss else 1, np.uint32(0xFFFFFFFF))
+    live = (xp.empty_like(x) if copies else xp.empty(1, x.dtype) for x in (ptr, col, edge))
     now, next_ = (
         (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
     )
     left = xp.empty(n, kind) if simt else np.arange(n, dtype=kind)
     lists = now, next_, left, xp.empty(n if simt else 1, kind)
     start = np.zeros(STATE, np.int64)
-    start[LEVEL], start[BELOW], start[LAST], start[LEFT], start[LOWEST] = first, -1, last, n, (1 << 63) - 1
+    start[LEVEL], start[BELOW], start[LAST], start[LOWEST] = first, -1, last, (1 << 63) - 1
+    start[LEFT] = start[LISTED] = start[LIVE] = n
     state = device.asarray(start)
-    arguments = *items.graph, items.counts, mark, level, *lists, state
+    arguments = len(ptr) - 1, *items.graph, *live, items.counts, mark, level, *lists, state
     if not simt:
         # In parts, so that an interrupt may end it between them
-        kernel = device.kernel(Variant("kernels/peel_rounds", items.types, (("TRUSS", int(items.truss)),)))
+        kernel = device.kernel(Variant("kernels/peel_levels", items.types, (("TRUSS", int(truss)),)))
         while state[MODE] != DONE:
-            kernel(1, *arguments, tuning.count("peeling.interrupt"), NEVER)
+            kernel(1, *arguments, tuning.count("peeling.interrupt"))
         return level
-    cluster = device.cluster or Cluster(1)
-    shared = (
-        ("TRUSS", int(items.truss)),
-        ("LANES", 8 if items.entries <= tuning.value("peeling.few_entries") else 32),
-        ("SEGMENT", _segment(items.truss)),
-    )
-    resident = ("RESIDENT", tuning.count("peeling.blocks"))
-    limits = (cluster.blocks * tuning.count(f"peeling.cluster.{name}") for name in ("elements", "scanned"))
-    arguments = *arguments, *limits
-    scan = device.kernel(Variant("kernels/peel_scan", items.types, (*shared[:1], ("LANES", 1), shared[2], resident)))
-    expand = device.kernel(Variant("kernels/peel_expand", items.types, (*shared, resident)))
-    size = ("CLUSTER", cluster.blocks), ("THREADS", cluster.threads)
-    rounds = device.kernel(Variant("kernels/peel_rounds", items.types, (*shared, *size)))
-    # The host launches several turns at once. The kernels read from the state which of them works.
-    turns, most = 1, tuning.count("peeling.turns")
-    while int(device.to_host(state[MODE : MODE + 1])[0]) != DONE:
-        for _ in range(turns):
-            scan(n, *arguments)
-            expand(items.elements, *arguments)
-            rounds(cluster.blocks * cluster.threads // shared[1][1], *arguments)
-        turns = min(most, 2 * turns)
+    threads, lanes = tuning.count("peeling.block"), 8 if few else 32
+    constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _segment(truss), "LANES": lanes}
+    constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
+    constants |= {"SMALL_ROUND": tuning.count("peeling.small_round") * threads // lanes}
+    constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
+    device.kernel(Variant("kernels/peel_levels", items.types, tuple(constants.items())))(n, *arguments, 0)
     return level
 
 
@@ -254,6 +250,12 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     else:
         counts = count_triangles(edges)
         stays = xp.ones(edges.count, bool)
+    left = int(xp.count_nonzero(stays))
+    if left == edges.count:
+        return _of_edges(edges, counts.astype(np.int64))
+    if not left:
+        none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
+        return of_rows(none, INT64, xp.zeros(0, np.int64))
     # Self loops have the number of edges
     stays = xp.concatenate([stays, xp.zeros(1, bool)])
     edge = edges.edge
