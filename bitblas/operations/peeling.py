@@ -250,7 +250,7 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     else:
         counts = count_triangles(edges)
         stays = xp.ones(edges.count, bool)
-    left = int(xp.count_nonzero(stays))
+    left = int(stays.sum(dtype=np.int64))
     if left == edges.count:
         return _of_edges(edges, counts.astype(np.int64))
     if not left:
