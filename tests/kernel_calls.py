@@ -632,7 +632,8 @@ def peel(segment: int, block: int) -> None:
     rows |= {
         "peeling.short_row": segment,
         "peeling.few_entries": block,
-        "peeling.block": 128,
+        "peeling.block.core": 128,
+        "peeling.block.truss": 128,
         "peeling.merged_row": block,
     }
     with tuning.override(rows):

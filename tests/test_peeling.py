@@ -39,7 +39,8 @@ LIMITS = {
     "the whole GPU": {
         "small_round": 0,
         "small_scan": 0,
-        "block": 64,
+        "block.core": 64,
+        "block.truss": 64,
         "few_entries": 0,
         "segment.core": 4,
         "segment.truss": 4,
@@ -48,7 +49,8 @@ LIMITS = {
         "merged_row": 0,
         "small_round": 9,
         "small_scan": 9,
-        "block": 64,
+        "block.core": 64,
+        "block.truss": 64,
         "segment.core": 8,
         "short_row": 4,
         "row_table": 8,
@@ -60,7 +62,8 @@ LIMITS = {
         "short_row": 4,
         "row_table": 32,
         "interrupt": 7,
-        "block": 64,
+        "block.core": 64,
+        "block.truss": 64,
     },
 }
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())

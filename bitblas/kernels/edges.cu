@@ -29,9 +29,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #ifdef KERNEL_edge_triangles
 // Add the number of triangles that contain each edge, or BY_VERTEX each vertex. ptr, col hold each edge once, at the end
 // that comes first in an order of the vertices. A triangle u, v, w in this order is found at u: w is in the rows of u and
-// of v. LANES threads
-// take a row u, whose columns are in shared memory with a filter of WORDS words that excludes most other columns; each
-// warp compares them with the row of one v after the other.
+// of v. LANES threads take a row u, whose columns are in shared memory with a filter of WORDS words that excludes most
+// other columns; each warp compares them with the row of one v after the other.
 #define GROUPS (BLOCK / LANES)
 #define FILTER_BITS (32 * WORDS)
 

@@ -183,8 +183,8 @@ def _peel(items: _Items, first: int, last: int) -> Array:
         while state[MODE] != DONE:
             kernel(1, *arguments, tuning.count("peeling.interrupt"))
         return level
-    threads, lanes = tuning.count("peeling.block"), 8 if few else 32
-    constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _segment(truss), "LANES": lanes}
+    threads, lanes = _of_kind("block", truss), 8 if few else 32
+    constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
     constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
     constants |= {"SMALL_ROUND": tuning.count("peeling.small_round") * threads // lanes}
     constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
@@ -192,8 +192,8 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     return level
 
 
-def _segment(truss: bool) -> int:
-    return tuning.count(f"peeling.segment.{'truss' if truss else 'core'}")
+def _of_kind(name: str, truss: bool) -> int:
+    return tuning.count(f"peeling.{name}.{'truss' if truss else 'core'}")
 
 
 def core_levels(A: MatrixStore) -> Array:
@@ -209,7 +209,7 @@ def core_levels(A: MatrixStore) -> Array:
         counts[looped] -= 1
     none = dummy(device, np.dtype(kind).char)
     types: Types = (("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(kind)), ("ITEM", lookup_dtype(kind)))
-    elements = n + rows.nvals // _segment(False)
+    elements = n + rows.nvals // _of_kind("segment", False)
     graph = rows.ptr, rows.col, none, none, none
     return _peel(_Items(device, counts, graph, types, elements, rows.nvals / n, False), 0, NEVER).astype(np.int64)
 
@@ -234,7 +234,7 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     if device.is_simt:
         length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
         shorter = xp.minimum(length[edges.tail], length[edges.head])
-        elements += int((shorter // _segment(True)).sum(dtype=np.int64))
+        elements += int((shorter // _of_kind("segment", True)).sum(dtype=np.int64))
     graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
     entries = edges.rows.nvals / edges.rows.nrows
     return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
