@@ -1270,8 +1270,8 @@ TABLE: dict[str, Threshold] = {
     "peeling.merged_row": Threshold(
         64,
         "entries",
-        "A thread counts the triangles of an edge, if no row has more, each edge stored once. On an H200 the 4-truss of "
-        "a crawl takes 1.74 instead of 2.5 ms, of a stencil 2.5 instead of 4.8.",
+        "A thread counts the triangles of an edge, if no row has more, each edge stored once. On an H200 the 4-truss "
+        "of a crawl takes 1.74 instead of 2.5 ms, of a stencil 2.5 instead of 4.8.",
     ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
