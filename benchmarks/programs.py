@@ -1,30 +1,48 @@
 """python -m benchmarks.programs: whole algorithms on a GPU, from the stored graph to the answer.
 
+    python -m benchmarks.programs --folder FOLDER --algorithms searches-table --libraries NetworKit,igraph,SciPy
+    python -m benchmarks.programs --folder FOLDER --algorithms communities-table
+
 A run is one synchronized call of `bitblas.algorithms`, state and result included; programs are captured and formats
-built before. `bfs` is the median over random sources, `searches` and `betweenness` use 64 sources at once, the others
-start at a vertex of largest degree. Graphs are named (graphs.py), or Matrix Market files. Every answer is checked
-(checks.py). The table has the peers' times on the same graphs, from `stored/`, which has their figures, versions and
-dates, and ours for the page of results (`--json`).
+built before. `bfs` and `parents` are the median over random sources, `searches` and `betweenness` use 64 sources at
+once, the others start at a vertex of largest degree. `labels` is five rounds of label propagation; `strong_directed`
+has each edge in one direction, given by a hash of its ends. Graphs are named (graphs.py), or files; `--folder` has
+files of graphs by name, and the real graphs of FILES, which are measured too. Every answer is checked (checks.py).
+
+The table has the peers' times on the same graphs, from `stored/`, which has their figures, versions and dates.
+`--libraries` also runs libraries on the CPU of the same machine, from the vertex of largest degree, with all threads
+(libraries.py): their figures are next to ours on the page of results (`--json`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import checks, graphs, table
+from . import checks, graphs, libraries, table
+from .library_worker import LIBRARIES, ROUNDS, TOGETHER
 
-GRAPHS = ("rmat20", "rmat22", "delaunay_n20", "grid2d_2048", "stencil27_100", "mycielskian14")
-SOURCES, TOGETHER = 16, 64
+GRAPHS = (
+    "rmat20", "rmat22", "delaunay_n20", "grid2d_2048", "stencil27_100", "mycielskian14", "crawl_n18", "social_n18",
+)  # fmt: skip
+FILES = "USA-road-d.NW", "soc-Slashdot0902", "facebook_combined", "JohnsHopkins55"
+SOURCES = 16
 PAGERANK_ROUNDS = 20
+TABLES = {
+    "searches-table": ("bfs", "parents", "searches", "betweenness", "mis", "components", "sssp"),
+    "communities-table": ("labels", "louvain", "leiden", "truss", "trusses", "cores", "strong", "strong_directed"),
+}
+MANY_SOURCES, MOST_SEARCHED = ("searches", "betweenness"), 1 << 21  # entries of graphs on which libraries run them
+MOST_READ = 1 << 23  # entries of graphs that libraries load
 STORED = Path(__file__).parent / "stored"
 
 
@@ -39,64 +57,124 @@ def peers() -> dict[tuple[str, str], tuple[str, float]]:
     return found
 
 
-def calls_of(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[str, list[Callable[[], Any]]]:
+class Operands:
+    """A graph as matrices of bitblas, which are built when they are read."""
+
+    def __init__(self, gb: Any, graph: graphs.Graph, **stored: Any) -> None:
+        self.gb, self.graph, self.stored = gb, graph, stored
+        self.sources, self.start = graph.sources(TOGETHER), graph.source
+
+    def _matrix(self, graph: graphs.Graph, values: Any) -> Any:
+        return self.gb.Matrix.from_csr(graph.ptr, graph.col, values, nrows=graph.n, ncols=graph.n, **self.stored)
+
+    @cached_property
+    def A(self) -> Any:
+        return self._matrix(self.graph, True)
+
+    @cached_property
+    def W(self) -> Any:
+        return self._matrix(self.graph, self.graph.weights)
+
+    @cached_property
+    def D(self) -> Any:
+        return self._matrix(self.graph.directed, True)
+
+
+def calls_of(x: Operands | None) -> dict[str, list[Callable[[], Any]]]:
+    """The calls of each algorithm; None: for the names alone."""
     from bitblas import algorithms as a
     from bitblas.compare import fixed
 
+    some = [] if x is None else x.sources[:SOURCES]
     return {
-        "bfs": [partial(a.bfs_levels, A, s) for s in sources[:SOURCES]],
-        "sssp": [lambda: a.sssp(W, start)],
-        "pagerank": [lambda: fixed(a.pagerank, A, PAGERANK_ROUNDS, dtype="FP32")],
-        "components": [lambda: a.connected_components(A)],
-        "triangles": [lambda: a.triangle_count(A)],
-        "mis": [lambda: a.maximal_independent_set(A)],
-        "coloring": [lambda: a.coloring(A)],
-        "forest": [lambda: a.minimum_spanning_forest(W)],
-        "searches": [lambda: a.levels_from_each(A, sources)],
-        "betweenness": [lambda: a.betweenness_centrality(A, sources)],
+        "bfs": [lambda s=s: a.bfs_levels(x.A, s) for s in some],
+        "parents": [lambda s=s: a.bfs_parents(x.A, s) for s in some],
+        "sssp": [lambda: a.sssp(x.W, x.start)],
+        "pagerank": [lambda: fixed(a.pagerank, x.A, PAGERANK_ROUNDS, dtype="FP32")],
+        "components": [lambda: a.connected_components(x.A)],
+        "triangles": [lambda: a.triangle_count(x.A)],
+        "mis": [lambda: a.maximal_independent_set(x.A)],
+        "coloring": [lambda: a.coloring(x.A)],
+        "forest": [lambda: a.minimum_spanning_forest(x.W)],
+        "searches": [lambda: a.levels_from_each(x.A, x.sources)],
+        "betweenness": [lambda: a.betweenness_centrality(x.A, x.sources)],
+        "labels": [lambda: a.label_propagation(x.A, max_iter=ROUNDS)],
+        "louvain": [lambda: a.louvain(x.A, seed=1)],
+        "leiden": [lambda: a.leiden(x.A, seed=1)],
+        "truss": [lambda: a.k_truss(x.A, 4)],
+        "trusses": [lambda: a.truss_numbers(x.A)],
+        "cores": [lambda: a.core_numbers(x.A)],
+        "strong": [lambda: a.strongly_connected_components(x.A)],
+        "strong_directed": [lambda: a.strongly_connected_components(x.D)],
     }
 
 
-ALGORITHMS = tuple(calls_of(None, None, None, (), 0))
+ALGORITHMS = tuple(calls_of(None))
 
 
-def is_right(name: str, graph: graphs.Graph, A: Any, answer: Any, sources: Sequence[int]) -> bool:
+def is_right(name: str, x: Operands, answer: Any) -> bool:
+    from bitblas import algorithms as a
+
+    graph, gb, last = x.graph, x.gb, x.sources[SOURCES - 1]
+    whole = lambda answer: checks.dense(answer, graph.n, -1, np.int64)
+    if name == "parents":
+        return checks.is_tree(graph, whole(a.bfs_levels(x.A, last)), whole(answer), last)
     if name == "betweenness":
-        from bitblas.algorithms import bfs_levels
-
-        every = [checks.dense(bfs_levels(A, s), graph.n, -1, np.int32) for s in sources]
-        return checks.betweenness(graph, answer, np.stack(every))
+        return checks.betweenness(graph, answer, np.stack([whole(a.bfs_levels(x.A, s)) for s in x.sources]))
     if name == "searches":
-        return all(checks.levels(graph, answer[k, :].new(), s) for k, s in enumerate(sources))
-    return checks.CHECKS[name](graph, answer, sources[SOURCES - 1] if name == "bfs" else graph.source)
+        return all(checks.levels(graph, answer[k, :].new(), s) for k, s in enumerate(x.sources))
+    if name == "labels":
+        steps = [np.arange(graph.n), *(whole(a.label_propagation(x.A, max_iter=k)) for k in (1, ROUNDS - 1))]
+        pairs = (steps[0], steps[1]), (steps[2], whole(answer))
+        return all(checks.most_frequent(graph, [*x.sources, x.start], *pair) for pair in pairs)
+    if name == "truss":  # its values are the triangles of each edge inside of it, two or more
+        counts = answer.mxm(answer.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=answer.S)
+        return bool(counts.isequal(answer)) and not answer.select("<", 2).new().nvals
+    if name == "trusses":  # each truss that is found alone
+        parts = ((k, answer.select(">=", k).new(), a.k_truss(x.A, k)) for k in (3, 4))
+        one = gb.unary.one[gb.dtypes.BOOL]
+        same = (part.apply(one).new().isequal(truss.apply(one).new()) for _, part, truss in parts)
+        return answer.nvals == graph.nvals and all(same)
+    if name.startswith("strong"):
+        return checks.strong(graph.directed if name == "strong_directed" else graph, answer, x.start)
+    return checks.CHECKS[name](graph, answer, last if name == "bfs" else x.start)
 
 
 def measure(
-    names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: bool = True,
-    say: Callable[[str], None] = print, *, format: str = "auto", tile: int | None = None,
+    names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: float = np.inf,
+    say: Callable[[str], None] = print, *, format: str = "auto", tile: int | None = None, seconds: float = np.inf,
+    folder: str | None = None, beside: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """Milliseconds of each algorithm on each graph; a table is passed to `say`, everything is in the result."""
+    """Milliseconds of each algorithm on each graph; tables are passed to `say`, everything is in the result.
+
+    check: the entries up to which answers are checked. seconds: of an algorithm on a graph, after which no sample
+    begins. beside: libraries on the CPU that run too."""
     import bitblas as gb
+    from bitblas.algorithms import Watch
 
     d, best = gb.device.get(device), peers()
     stored: dict[str, Any] = {"device": device, "format": format, "tile": tile}
     result = table.surroundings(device=device, samples=samples, format=format, tile=tile, rows=[])
     if device == "cuda":
         result["machine"]["gpu"] = d.model
-    rows = []
+    rows, read = [], []
     for name in names:
-        graph = graphs.make(name)
-        n = graph.n
-        A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=n, ncols=n, **stored)
-        W = gb.Matrix.from_csr(graph.ptr, graph.col, graph.weights, nrows=n, ncols=n, **stored)
-        linked = np.flatnonzero(np.diff(graph.ptr))
-        sources = [int(s) for s in np.random.default_rng(1).choice(linked, TOGETHER)]
-        for algorithm, calls in calls_of(gb, A, W, sources, graph.source).items():
+        graph = graphs.make(name, folder)
+        if graph.nvals <= MOST_READ:
+            read.append(graph)
+        x = Operands(gb, graph, **stored)
+        for algorithm, calls in calls_of(x).items():
             if algorithm not in algorithms:
                 continue
-            times, rounds, answer = [], [], calls[0]()  # the first call compiles and captures
+            times, rounds, took = [], [], time.perf_counter()
+            for _ in range(2):  # compile and capture
+                with Watch() as seen:
+                    answer = calls[0]()
+            took = time.perf_counter() - took
             for _ in range(samples if len(calls) == 1 else 1):
                 for call in calls:
+                    if times and sum(times) > 1e3 * seconds:
+                        break
                     d.synchronize()
                     begin = time.perf_counter()
                     answer = call()
@@ -104,45 +182,94 @@ def measure(
                     times.append((time.perf_counter() - begin) * 1e3)
                     if algorithm == "bfs":
                         rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
-            right = is_right(algorithm, graph, A, answer, sources) if check else None
+                    elif algorithm == "labels":
+                        rounds.append(seen.rounds or 1)
+            right = is_right(algorithm, x, answer) if graph.nvals <= check else None
             ms, (who, peer) = float(np.median(times)), best.get((algorithm, graph.name), ("", None))
             row = {"graph": graph.name, "algorithm": algorithm, "right": right, "ms": ms, "times_ms": times}
+            row["warm_s"], more = took, ""
             if rounds:
                 row["rounds"] = float(np.median(rounds))
                 row["us_a_round"] = float(np.median(np.array(times) / np.array(rounds))) * 1e3
+            if algorithm in ("louvain", "leiden"):
+                label = checks.dense(answer, graph.n, -1, np.int64)
+                row["modularity"] = checks.modularity(graph, label)
+                more = f" modularity {row['modularity']:.4f}"
             result["rows"].append(row)
             rows.append(
                 (graph.name, algorithm, {True: "yes", False: "NO", None: "-"}[right], ms, row.get("rounds"),
-                 row.get("us_a_round"), who, peer, None if peer is None else peer / ms, A.ss.format)
+                 row.get("us_a_round"), who, peer, None if peer is None else peer / ms, f"{x.A.ss.format}{more}")
             )  # fmt: skip
     say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
-    result["equal"] = all(row["right"] is not False for row in result["rows"])
+    if beside:
+        result["peers"] = _libraries(read, algorithms, beside)
+        say(_beside(result["rows"], result["peers"]))
+    result["equal"] = all(row["right"] is not False for row in (*result["rows"], *result.get("peers", ())))
     return result
+
+
+def _libraries(some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: Sequence[str]) -> list[dict[str, Any]]:
+    """The least milliseconds of libraries on the CPU: who, version, graph, algorithm, ms, right."""
+    threads, found = len(os.sched_getaffinity(0)), []
+    for graph in some:
+        known = [name for name in algorithms if name in (*libraries.ALGORITHMS, *libraries.ROOTED)]
+        names = [name for name in known if name not in MANY_SOURCES or graph.nvals <= MOST_SEARCHED]
+        made = libraries.measure([graph], names, beside, 2, 1.0, threads, say=lambda _: None)
+        for row in made["libraries"]:
+            for name, one in row["sides"].items():
+                count = threads if name == "NetworKit" else 1
+                found.append(
+                    {
+                        "who": f"{name}, {count} CPU thread{'s' * (count > 1)}",
+                        "version": made["versions"][LIBRARIES[name].packages[0]],
+                        "graph": graph.name, "algorithm": row["algorithm"], "ms": one["ms"], "right": one["right"],
+                    }
+                )  # fmt: skip
+    return found
+
+
+def _beside(rows: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]) -> str:
+    """The libraries' times next to ours."""
+    ours = {(row["graph"], row["algorithm"]): row["ms"] for row in rows}
+    lines = [
+        (row["graph"], row["algorithm"], "yes" if row["right"] else "NO", ours[row["graph"], row["algorithm"]],
+         row["ms"], row["ms"] / ours[row["graph"], row["algorithm"]], row["who"])
+        for row in theirs
+    ]  # fmt: skip
+    return table.table(("graph", "algorithm", "right", "ms", "library ms", "times", ""), lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__.splitlines()[0])
     p.add_argument("--device", default="cuda")
-    p.add_argument(
-        "--graphs", default=",".join(GRAPHS), help="names (see graphs.py) or Matrix Market files, with commas"
-    )
-    p.add_argument("--algorithms", default=",".join(ALGORITHMS), help="with commas")
+    p.add_argument("--graphs", help="names (see graphs.py) or files, with commas")
+    p.add_argument("--folder", help="of files NAME.npz, NAME.mtx or NAME.mtx.gz, among them the real graphs")
+    p.add_argument("--algorithms", default=",".join(ALGORITHMS), help=f"with commas; or {', '.join(TABLES)}")
     p.add_argument("--samples", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=3.0, help="of an algorithm on a graph; then no sample begins")
     p.add_argument("--no-check", action="store_true", help="do not check answers (SciPy can take seconds)")
+    p.add_argument("--check-entries", type=float, default=np.inf, help="check on graphs of up to so many entries")
     p.add_argument("--format", default="auto", help="that of the matrices: csr, mplg, b2sr, split")
     p.add_argument("--tile", type=int, help="the size of its tiles")
+    p.add_argument("--libraries", default="", help="run on the CPU too: NetworKit, igraph, SciPy, with commas")
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
-    algorithms = args.algorithms.split(",")
+    algorithms = [one for name in args.algorithms.split(",") for one in TABLES.get(name, (name,))]
     if unknown := set(algorithms) - set(ALGORITHMS):
         p.error(f"--algorithms: unknown {', '.join(sorted(unknown))}; known: {', '.join(ALGORITHMS)}")
-    stored = {"format": args.format, "tile": args.tile}
+    beside = table.names(args.libraries)
+    if unknown := set(beside) - set(LIBRARIES):
+        p.error(f"--libraries: unknown {', '.join(sorted(unknown))}; known: {', '.join(LIBRARIES)}")
+    names = args.graphs.split(",") if args.graphs else [*GRAPHS, *(FILES if args.folder else ())]
     return table.ended(
         "benchmarks.programs",
-        lambda: measure(args.graphs.split(","), algorithms, args.samples, args.device, not args.no_check, **stored),
+        lambda: measure(
+            names, algorithms, args.samples, args.device, -1 if args.no_check else args.check_entries,
+            format=args.format, tile=args.tile, seconds=args.seconds, folder=args.folder, beside=beside,
+        ),
         args.json,
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
