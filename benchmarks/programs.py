@@ -142,7 +142,7 @@ def is_right(name: str, x: Operands, answer: Any) -> bool:
 
 def measure(
     names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: float = np.inf,
-    say: Callable[[str], None] = print, *, format: str = "auto", tile: int | None = None, seconds: float = np.inf,
+    say: Callable[[str], None] = table.say, *, format: str = "auto", tile: int | None = None, seconds: float = np.inf,
     folder: str | None = None, beside: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Milliseconds of each algorithm on each graph; tables are passed to `say`, everything is in the result.
@@ -157,12 +157,12 @@ def measure(
     result = table.surroundings(device=device, samples=samples, format=format, tile=tile, rows=[])
     if device == "cuda":
         result["machine"]["gpu"] = d.model
-    rows, read = [], []
+    read = []
     for name in names:
         graph = graphs.make(name, folder)
         if graph.nvals <= MOST_READ:
             read.append(graph)
-        x = Operands(gb, graph, **stored)
+        x, rows = Operands(gb, graph, **stored), []
         for algorithm, calls in calls_of(x).items():
             if algorithm not in algorithms:
                 continue
@@ -200,7 +200,7 @@ def measure(
                 (graph.name, algorithm, {True: "yes", False: "NO", None: "-"}[right], ms, row.get("rounds"),
                  row.get("us_a_round"), who, peer, None if peer is None else peer / ms, f"{x.A.ss.format}{more}")
             )  # fmt: skip
-    say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
+        say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
     if beside:
         result["peers"] = _libraries(read, algorithms, beside)
         say(_beside(result["rows"], result["peers"]))
