@@ -7,7 +7,8 @@ A run is one synchronized call of `bitblas.algorithms`, state and result include
 built before. `bfs` and `parents` are the median over random sources, `searches` and `betweenness` use 64 sources at
 once, the others start at a vertex of largest degree. `labels` is five rounds of label propagation; `strong_directed`
 has each edge in one direction, given by a hash of its ends. Graphs are named (graphs.py), or files; `--folder` has
-files of graphs by name, and the real graphs of FILES, which are measured too. Every answer is checked (checks.py).
+files of graphs by name, and the real graphs of FILES, which are measured too. Every answer is checked (checks.py);
+of 64 searches on a large graph every eighth.
 
 The table has the peers' times on the same graphs, from `stored/`, which has their figures, versions and dates.
 `--libraries` also runs libraries on the CPU of the same machine, from the vertex of largest degree, with all threads
@@ -120,9 +121,10 @@ def is_right(name: str, x: Operands, answer: Any) -> bool:
     if name == "parents":
         return checks.is_tree(graph, whole(a.bfs_levels(x.A, last)), whole(answer), last)
     if name == "betweenness":
-        return checks.betweenness(graph, answer, np.stack([whole(a.bfs_levels(x.A, s)) for s in x.sources]))
+        return checks.betweenness(graph, answer, (whole(a.bfs_levels(x.A, s)) for s in x.sources))
     if name == "searches":
-        return all(checks.levels(graph, answer[k, :].new(), s) for k, s in enumerate(x.sources))
+        some = range(0, TOGETHER, 1 if graph.nvals <= MOST_READ else 8)
+        return all(checks.levels(graph, answer[k, :].new(), x.sources[k]) for k in some)
     if name == "labels":
         steps = [np.arange(graph.n), *(whole(a.label_propagation(x.A, max_iter=k)) for k in (1, ROUNDS - 1))]
         pairs = (steps[0], steps[1]), (steps[2], whole(answer))
@@ -201,11 +203,26 @@ def measure(
                  row.get("us_a_round"), who, peer, None if peer is None else peer / ms, f"{x.A.ss.format}{more}")
             )  # fmt: skip
         say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
+    if len(names) > 1:
+        say(summary(result["rows"]))
     if beside:
         result["peers"] = _libraries(read, algorithms, beside)
         say(_beside(result["rows"], result["peers"]))
     result["equal"] = all(row["right"] is not False for row in (*result["rows"], *result.get("peers", ())))
     return result
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> str:
+    """A line for each algorithm, a column for each graph: milliseconds, of label propagation those of a round; with !
+    if an answer was wrong, with ? if it was not checked."""
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    lines: dict[str, dict[str, str]] = {}
+    for row in rows:
+        ms = row["us_a_round"] / 1e3 if row["algorithm"] == "labels" else row["ms"]
+        mark = {True: "", False: "!", None: "?"}[row["right"]]
+        lines.setdefault(row["algorithm"], {})[row["graph"]] = f"{ms:.3g}{mark}" if ms < 1e3 else f"{ms:.0f}{mark}"
+    cells = [(name, *(line.get(graph) for graph in names), "") for name, line in lines.items()]
+    return table.table(("ms", *names, ""), cells, left=1)
 
 
 def _libraries(some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: Sequence[str]) -> list[dict[str, Any]]:
