@@ -107,7 +107,7 @@ def measure(
             "searches_per_s": len(sources) / took, "G_entries_per_s": entries / took / 1e9,
         }  # fmt: skip
         result["rows"].append(row)
-        say(table.table(list(row), [[{True: "yes", False: "NO"}.get(x, x) for x in row.values()]], left=1))
+        say(table.table(list(row), [[("NO", "yes")[x] if isinstance(x, bool) else x for x in row.values()]], left=1))
     result["equal"] = all(row["right"] for row in result["rows"])
     return result
 

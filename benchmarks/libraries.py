@@ -143,8 +143,7 @@ def measure(
             sides.append(cpu.Side(name, threads, "benchmarks.library_worker", interpreter))
             result["versions"].update(sides[-1].ask("versions"))
         able = {side.name: side.ask("algorithms") for side in sides}
-        for name in names:
-            graph = graphs.make(name) if isinstance(name, str) else name
+        for graph in (graphs.make(name) if isinstance(name, str) else name for name in names):
             with tempfile.TemporaryDirectory(prefix="bitblas-bench-") as folder:
                 path = Path(folder) / "graph.npz"
                 np.savez(path, ptr=graph.ptr, col=graph.col)

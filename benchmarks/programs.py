@@ -23,11 +23,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import bitblas as gb
+from bitblas import algorithms as a
+from bitblas.algorithms import Watch
+from bitblas.compare import fixed
 
 from . import checks, graphs, libraries, table
 from .library_worker import LIBRARIES, ROUNDS, TOGETHER
@@ -61,62 +66,60 @@ def peers() -> dict[tuple[str, str], tuple[str, float]]:
 class Operands:
     """A graph as matrices of bitblas, which are built when they are read."""
 
-    def __init__(self, gb: Any, graph: graphs.Graph, **stored: Any) -> None:
-        self.gb, self.graph, self.stored = gb, graph, stored
+    def __init__(self, graph: graphs.Graph, **stored: Any) -> None:
+        self.graph, self.stored = graph, stored
         self.sources, self.start = graph.sources(TOGETHER), graph.source
 
-    def _matrix(self, graph: graphs.Graph, values: Any) -> Any:
-        return self.gb.Matrix.from_csr(graph.ptr, graph.col, values, nrows=graph.n, ncols=graph.n, **self.stored)
+    def _matrix(self, graph: graphs.Graph, values: Any) -> gb.Matrix:
+        return gb.Matrix.from_csr(graph.ptr, graph.col, values, nrows=graph.n, ncols=graph.n, **self.stored)
 
     @cached_property
-    def A(self) -> Any:
+    def A(self) -> gb.Matrix:
         return self._matrix(self.graph, True)
 
     @cached_property
-    def W(self) -> Any:
+    def W(self) -> gb.Matrix:
         return self._matrix(self.graph, self.graph.weights)
 
     @cached_property
-    def D(self) -> Any:
+    def D(self) -> gb.Matrix:
         return self._matrix(self.graph.directed, True)
 
 
-def calls_of(x: Operands | None) -> dict[str, list[Callable[[], Any]]]:
-    """The calls of each algorithm; None: for the names alone."""
-    from bitblas import algorithms as a
-    from bitblas.compare import fixed
-
-    some = [] if x is None else x.sources[:SOURCES]
-    return {
-        "bfs": [lambda s=s: a.bfs_levels(x.A, s) for s in some],
-        "parents": [lambda s=s: a.bfs_parents(x.A, s) for s in some],
-        "sssp": [lambda: a.sssp(x.W, x.start)],
-        "pagerank": [lambda: fixed(a.pagerank, x.A, PAGERANK_ROUNDS, dtype="FP32")],
-        "components": [lambda: a.connected_components(x.A)],
-        "triangles": [lambda: a.triangle_count(x.A)],
-        "mis": [lambda: a.maximal_independent_set(x.A)],
-        "coloring": [lambda: a.coloring(x.A)],
-        "forest": [lambda: a.minimum_spanning_forest(x.W)],
-        "searches": [lambda: a.levels_from_each(x.A, x.sources)],
-        "betweenness": [lambda: a.betweenness_centrality(x.A, x.sources)],
-        "labels": [lambda: a.label_propagation(x.A, max_iter=ROUNDS)],
-        "louvain": [lambda: a.louvain(x.A, seed=1)],
-        "leiden": [lambda: a.leiden(x.A, seed=1)],
-        "truss": [lambda: a.k_truss(x.A, 4)],
-        "trusses": [lambda: a.truss_numbers(x.A)],
-        "cores": [lambda: a.core_numbers(x.A)],
-        "strong": [lambda: a.strongly_connected_components(x.A)],
-        "strong_directed": [lambda: a.strongly_connected_components(x.D)],
-    }
+SEARCHES: dict[str, Callable[[Operands, int], Any]] = {
+    "bfs": lambda x, source: a.bfs_levels(x.A, source),
+    "parents": lambda x, source: a.bfs_parents(x.A, source),
+}
+WHOLE: dict[str, Callable[[Operands], Any]] = {
+    "sssp": lambda x: a.sssp(x.W, x.start),
+    "pagerank": lambda x: fixed(a.pagerank, x.A, PAGERANK_ROUNDS, dtype="FP32"),
+    "components": lambda x: a.connected_components(x.A),
+    "triangles": lambda x: a.triangle_count(x.A),
+    "mis": lambda x: a.maximal_independent_set(x.A),
+    "coloring": lambda x: a.coloring(x.A),
+    "forest": lambda x: a.minimum_spanning_forest(x.W),
+    "searches": lambda x: a.levels_from_each(x.A, x.sources),
+    "betweenness": lambda x: a.betweenness_centrality(x.A, x.sources),
+    "labels": lambda x: a.label_propagation(x.A, max_iter=ROUNDS),
+    "louvain": lambda x: a.louvain(x.A, seed=1),
+    "leiden": lambda x: a.leiden(x.A, seed=1),
+    "truss": lambda x: a.k_truss(x.A, 4),
+    "trusses": lambda x: a.truss_numbers(x.A),
+    "cores": lambda x: a.core_numbers(x.A),
+    "strong": lambda x: a.strongly_connected_components(x.A),
+    "strong_directed": lambda x: a.strongly_connected_components(x.D),
+}
+ALGORITHMS = *SEARCHES, *WHOLE
 
 
-ALGORITHMS = tuple(calls_of(None))
+def calls_of(x: Operands) -> dict[str, list[Callable[[], Any]]]:
+    """The calls of each algorithm."""
+    found = {name: [partial(run, x, source) for source in x.sources[:SOURCES]] for name, run in SEARCHES.items()}
+    return found | {name: [partial(run, x)] for name, run in WHOLE.items()}
 
 
 def is_right(name: str, x: Operands, answer: Any) -> bool:
-    from bitblas import algorithms as a
-
-    graph, gb, last = x.graph, x.gb, x.sources[SOURCES - 1]
+    graph, last = x.graph, x.sources[SOURCES - 1]
     whole = lambda answer: checks.dense(answer, graph.n, -1, np.int64)
     if name == "parents":
         return checks.is_tree(graph, whole(a.bfs_levels(x.A, last)), whole(answer), last)
@@ -151,9 +154,6 @@ def measure(
 
     check: the entries up to which answers are checked. seconds: of an algorithm on a graph, after which no sample
     begins. beside: libraries on the CPU that run too."""
-    import bitblas as gb
-    from bitblas.algorithms import Watch
-
     d, best = gb.device.get(device), peers()
     stored: dict[str, Any] = {"device": device, "format": format, "tile": tile}
     result = table.surroundings(device=device, samples=samples, format=format, tile=tile, rows=[])
@@ -164,11 +164,11 @@ def measure(
         graph = graphs.make(name, folder)
         if graph.nvals <= MOST_READ:
             read.append(graph)
-        x, rows = Operands(gb, graph, **stored), []
+        x, rows = Operands(graph, **stored), []
         for algorithm, calls in calls_of(x).items():
             if algorithm not in algorithms:
                 continue
-            times, rounds, took = [], [], time.perf_counter()
+            times, rounds, took = list[float](), list[int](), time.perf_counter()
             for _ in range(2):  # compile and capture
                 with Watch() as seen:
                     answer = calls[0]()
