@@ -54,7 +54,7 @@ def is_tree(graph: Graph, level: np.ndarray, parent: np.ndarray, source: int) ->
     if not np.array_equal(found, np.flatnonzero(parent >= 0)) or parent[source] != source:
         return False
     keys = graph.rows * graph.n + graph.col
-    edges = parent[child] * graph.n + child
+    edges = parent[child].astype(np.int64) * graph.n + child
     at = np.searchsorted(keys, edges)
     return bool(
         (keys[np.minimum(at, len(keys) - 1)] == edges).all() and (level[parent[child]] + 1 == level[child]).all()

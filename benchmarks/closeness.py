@@ -41,7 +41,7 @@ def searched(A: Any, batches: Sequence[range]) -> tuple[np.ndarray, np.ndarray, 
         reached, total = closeness.distance_sums(A, gb=gb)
     A.device.synchronize()
     seconds = time.perf_counter() - begin
-    reached, total = reached.to_dense(), total.to_dense()
+    reached, total = (A.device.to_host(x.to_dense()) for x in (reached, total))
     if loops.follows_lists(A):  # one is subtracted at each vertex, for its own search, which is not in each sample
         own = np.zeros(A.nrows)
         own[np.concatenate([np.arange(part.start, part.stop) for part in batches])] = 1
@@ -99,7 +99,7 @@ def measure(
         if whole:
             c, times = table.timed(d, partial(closeness_centrality, A, improved=False), 1)
             took = times[0] / 1e3
-            right &= bool(np.allclose(c.to_dense(), reached / np.maximum(total, 1), rtol=1e-12))
+            right &= bool(np.allclose(d.to_host(c.to_dense()), reached / np.maximum(total, 1), rtol=1e-12))
         entries = float(component_entries(graph)[sources].sum())
         row = {
             "graph": graph.name, "n": graph.n, "nvals": graph.nvals, "right": right, "whole": whole,

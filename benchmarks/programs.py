@@ -47,8 +47,9 @@ TABLES = {
     "searches-table": ("bfs", "parents", "searches", "betweenness", "mis", "components", "sssp"),
     "communities-table": ("labels", "louvain", "leiden", "truss", "trusses", "cores", "strong", "strong_directed"),
 }
-MANY_SOURCES, MOST_SEARCHED = ("searches", "betweenness"), 1 << 21  # entries of graphs on which libraries run them
-MOST_READ = 1 << 23  # entries of graphs that libraries load
+# Libraries load graphs of up to MOST_READ entries, and run LONG algorithms on those of up to MOST_SEARCHED.
+LONG = "searches", "betweenness", "louvain", "leiden"
+MOST_READ, MOST_SEARCHED = 1 << 23, 1 << 21
 STORED = Path(__file__).parent / "stored"
 
 
@@ -230,7 +231,7 @@ def _libraries(some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: 
     threads, found = len(os.sched_getaffinity(0)), []
     for graph in some:
         known = [name for name in algorithms if name in (*libraries.ALGORITHMS, *libraries.ROOTED)]
-        names = [name for name in known if name not in MANY_SOURCES or graph.nvals <= MOST_SEARCHED]
+        names = [name for name in known if name not in LONG or graph.nvals <= MOST_SEARCHED]
         made = libraries.measure([graph], names, beside, 2, 1.0, threads, say=lambda _: None)
         for row in made["libraries"]:
             for name, one in row["sides"].items():
