@@ -147,6 +147,7 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     """Measure one graph in one format."""
     chunks = (Numbered if args.numbered else Rmat)(device, args.scale, args.edge_factor, args.chunk)
     result: dict[str, Any] = {"scale": args.scale, "edge_factor": args.edge_factor, "format": args.format}
+    result["numbered"] = args.numbered
 
     def step(name: str, run: Callable[[], Any]) -> Any:
         found, begin = list[Any](), time.perf_counter()
