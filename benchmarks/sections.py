@@ -122,8 +122,10 @@ def scale(folder: Path) -> str:
         return ""
     heads = ["vertices", "G entries", "format, bytes an entry", "build, s", "peak, GB", "BFS, ms", "G edges/s"]
     heads += ["components, ms", "a round of PageRank, ms", "of label propagation, ms"]
-    said = "R-MAT, made on the device, numbered by the recursion or at random; answers are checked by their properties. A loss: in these runs a search along NIB\n"
-    said += "takes 4.5 times as long as along CSR. After later changes it took 1.9 times on RMAT 22\n"
+    said = (
+        "R-MAT, made on the device, numbered by the recursion or at random; answers are checked by their properties.\n"
+    )
+    said += "A loss: in these runs a search along NIB takes 4.5 times as long as along CSR. After later changes it took 1.9 times on RMAT 22\n"
     said += "([loops.md](loops.md#formats-and-load-balancing)); these graphs have not been run again."
     commits: dict[str, list[str]] = {}
     for run in runs:
