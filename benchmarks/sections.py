@@ -125,8 +125,12 @@ def scale(folder: Path) -> str:
     said = (
         "R-MAT, made on the device, numbered by the recursion or at random; answers are checked by their properties.\n"
     )
-    said += "A loss: in these runs a search along NIB takes 4.5 times as long as along CSR. After later changes it took 1.9 times on RMAT 22\n"
-    said += "([loops.md](loops.md#formats-and-load-balancing)); these graphs have not been run again."
+    said += (
+        "A loss: in these runs a search along NIB takes 4.5 times as long as along CSR. After later changes it took\n"
+    )
+    said += (
+        "1.9 times on RMAT 22 ([loops.md](loops.md#formats-and-load-balancing)); these graphs have not been run again."
+    )
     commits: dict[str, list[str]] = {}
     for run in runs:
         commits.setdefault(_where(run, "", ["{}"]), []).append(run["commit"][:7])
