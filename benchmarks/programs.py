@@ -22,10 +22,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -146,70 +146,96 @@ def is_right(name: str, x: Operands, answer: Any) -> bool:
     return checks.CHECKS[name](graph, answer, last if name == "bfs" else x.start)
 
 
+HEADS = "graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""
+
+
+class Timing(NamedTuple):
+    """samples: of a call; none begins after `seconds` of an algorithm on a graph. check: the entries up to which
+    answers are checked."""
+
+    samples: int
+    seconds: float = np.inf
+    check: float = np.inf
+
+
+def rows_of(x: Operands, algorithms: Sequence[str], timing: Timing) -> Iterator[dict[str, Any]]:
+    """The row of each algorithm on a graph."""
+    d, graph = x.A.device, x.graph
+    for algorithm, calls in calls_of(x).items():
+        if algorithm not in algorithms:
+            continue
+        times, rounds, took = list[float](), list[int](), time.perf_counter()
+        for _ in range(2):  # compile and capture
+            with Watch() as seen:
+                answer = calls[0]()
+        row: dict[str, Any] = {"graph": graph.name, "algorithm": algorithm, "warm_s": time.perf_counter() - took}
+        for _ in range(timing.samples if len(calls) == 1 else 1):
+            for call in calls:
+                if sum(times) > 1e3 * timing.seconds:
+                    break
+                d.synchronize()
+                begin = time.perf_counter()
+                answer = call()
+                d.synchronize()
+                times.append((time.perf_counter() - begin) * 1e3)
+                if algorithm == "bfs":
+                    rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
+                elif algorithm == "labels":
+                    rounds.append(seen.rounds or 1)
+        row["right"] = is_right(algorithm, x, answer) if graph.nvals <= timing.check else None
+        row |= {"ms": float(np.median(times)), "times_ms": times, "form": x.A.ss.format}
+        if rounds:
+            row["rounds"] = float(np.median(rounds))
+            row["us_a_round"] = float(np.median(np.array(times) / np.array(rounds))) * 1e3
+        if algorithm in ("louvain", "leiden"):
+            row["modularity"] = checks.modularity(graph, checks.dense(answer, graph.n, -1, np.int64))
+        yield row
+
+
+def line(row: dict[str, Any], who: str, peer: float | None) -> tuple[Any, ...]:
+    """The cells of a row."""
+    right, more = {True: "yes", False: "NO", None: "-"}[row["right"]], row["form"]
+    if "modularity" in row:
+        more += f" modularity {row['modularity']:.4f}"
+    times = None if peer is None else peer / row["ms"]
+    numbers = row["ms"], row.get("rounds"), row.get("us_a_round")
+    return row["graph"], row["algorithm"], right, *numbers, who, peer, times, more
+
+
 def measure(
-    names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: float = np.inf,
-    say: Callable[[str], None] = table.say, *, format: str = "auto", tile: int | None = None, seconds: float = np.inf,
+    names: Sequence[str], algorithms: Sequence[str], timing: Timing, device: str = "cuda",
+    say: Callable[[str], None] = table.say, *, format: str = "auto", tile: int | None = None,
     folder: str | None = None, beside: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """Milliseconds of each algorithm on each graph; tables are passed to `say`, everything is in the result.
+    """Milliseconds of each algorithm on each graph; tables are passed to `say`, everything is in the result. An
+    interrupt (Ctrl-C) ends the measurement, and what was measured is the result.
 
-    check: the entries up to which answers are checked. seconds: of an algorithm on a graph, after which no sample
-    begins. beside: libraries on the CPU that run too."""
+    beside: libraries on the CPU that run too."""
     d, best = gb.device.get(device), peers()
     stored: dict[str, Any] = {"device": device, "format": format, "tile": tile}
-    result = table.surroundings(device=device, samples=samples, format=format, tile=tile, rows=[])
+    result = table.surroundings(device=device, samples=timing.samples, format=format, tile=tile, rows=[], peers=[])
     if device == "cuda":
         result["machine"]["gpu"] = d.model
     read = []
-    for name in names:
-        graph = graphs.make(name, folder)
-        if graph.nvals <= MOST_READ:
-            read.append(graph)
-        x, rows = Operands(graph, **stored), []
-        for algorithm, calls in calls_of(x).items():
-            if algorithm not in algorithms:
-                continue
-            times, rounds, took = list[float](), list[int](), time.perf_counter()
-            for _ in range(2):  # compile and capture
-                with Watch() as seen:
-                    answer = calls[0]()
-            took = time.perf_counter() - took
-            for _ in range(samples if len(calls) == 1 else 1):
-                for call in calls:
-                    if times and sum(times) > 1e3 * seconds:
-                        break
-                    d.synchronize()
-                    begin = time.perf_counter()
-                    answer = call()
-                    d.synchronize()
-                    times.append((time.perf_counter() - begin) * 1e3)
-                    if algorithm == "bfs":
-                        rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
-                    elif algorithm == "labels":
-                        rounds.append(seen.rounds or 1)
-            right = is_right(algorithm, x, answer) if graph.nvals <= check else None
-            ms, (who, peer) = float(np.median(times)), best.get((algorithm, graph.name), ("", None))
-            row = {"graph": graph.name, "algorithm": algorithm, "right": right, "ms": ms, "times_ms": times}
-            row["warm_s"], more = took, ""
-            if rounds:
-                row["rounds"] = float(np.median(rounds))
-                row["us_a_round"] = float(np.median(np.array(times) / np.array(rounds))) * 1e3
-            if algorithm in ("louvain", "leiden"):
-                label = checks.dense(answer, graph.n, -1, np.int64)
-                row["modularity"] = checks.modularity(graph, label)
-                more = f" modularity {row['modularity']:.4f}"
-            result["rows"].append(row)
-            rows.append(
-                (graph.name, algorithm, {True: "yes", False: "NO", None: "-"}[right], ms, row.get("rounds"),
-                 row.get("us_a_round"), who, peer, None if peer is None else peer / ms, f"{x.A.ss.format}{more}")
-            )  # fmt: skip
-        say(table.table(("graph", "algorithm", "right", "ms", "rounds", "us a round", "peer", "ms", "times", ""), rows))
+    try:
+        for name in names:
+            graph, rows = graphs.make(name, folder), []
+            if graph.nvals <= MOST_READ:
+                read.append(graph)
+            for row in rows_of(Operands(graph, **stored), algorithms, timing):
+                result["rows"].append(row)
+                rows.append(line(row, *best.get((row["algorithm"], graph.name), ("", None))))
+            say(table.table(HEADS, rows))
+        if beside:
+            for row in _libraries(read, algorithms, beside):
+                result["peers"].append(row)
+    except KeyboardInterrupt:
+        say("interrupted")
     if len(names) > 1:
         say(summary(result["rows"]))
-    if beside:
-        result["peers"] = _libraries(read, algorithms, beside)
+    if result["peers"]:
         say(_beside(result["rows"], result["peers"]))
-    result["equal"] = all(row["right"] is not False for row in (*result["rows"], *result.get("peers", ())))
+    result["equal"] = all(row["right"] is not False for row in (*result["rows"], *result["peers"]))
     return result
 
 
@@ -226,9 +252,11 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
     return table.table(("ms", *names, ""), cells, left=1)
 
 
-def _libraries(some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: Sequence[str]) -> list[dict[str, Any]]:
+def _libraries(
+    some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     """The least milliseconds of libraries on the CPU: who, version, graph, algorithm, ms, right."""
-    threads, found = len(os.sched_getaffinity(0)), []
+    threads = len(os.sched_getaffinity(0))
     for graph in some:
         known = [name for name in algorithms if name in (*libraries.ALGORITHMS, *libraries.ROOTED)]
         names = [name for name in known if name not in LONG or graph.nvals <= MOST_SEARCHED]
@@ -236,14 +264,11 @@ def _libraries(some: Sequence[graphs.Graph], algorithms: Sequence[str], beside: 
         for row in made["libraries"]:
             for name, one in row["sides"].items():
                 count = threads if name == "NetworKit" else 1
-                found.append(
-                    {
-                        "who": f"{name}, {count} CPU thread{'s' * (count > 1)}",
-                        "version": made["versions"][LIBRARIES[name].packages[0]],
-                        "graph": graph.name, "algorithm": row["algorithm"], "ms": one["ms"], "right": one["right"],
-                    }
-                )  # fmt: skip
-    return found
+                yield {
+                    "who": f"{name}, {count} CPU thread{'s' * (count > 1)}",
+                    "version": made["versions"][LIBRARIES[name].packages[0]],
+                    "graph": graph.name, "algorithm": row["algorithm"], "ms": one["ms"], "right": one["right"],
+                }  # fmt: skip
 
 
 def _beside(rows: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]) -> str:
@@ -283,8 +308,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return table.ended(
         "benchmarks.programs",
         lambda: measure(
-            names, algorithms, args.samples, args.device, -1 if args.no_check else args.check_entries,
-            format=args.format, tile=args.tile, seconds=args.seconds, folder=args.folder, beside=beside,
+            names, algorithms, Timing(args.samples, args.seconds, -1 if args.no_check else args.check_entries),
+            args.device, format=args.format, tile=args.tile, folder=args.folder, beside=beside,
         ),
         args.json,
     )  # fmt: skip
