@@ -19,6 +19,9 @@ HUES = {
     "BLEST": "#8b5cf6",
     "ECL": "#2563eb",
     "cuSPARSE": "#65a30d",
+    "NetworKit, 16 CPU threads": "#b45309",
+    "igraph, 1 CPU thread": "#be123c",
+    "SciPy, 1 CPU thread": "#0369a1",
 }
 INK = "#7b8794"  # on white and on dark paper
 SCHEMES = {"light": "#1b2733", "dark": "#e6edf3"}

@@ -1,5 +1,9 @@
 """Benchmark graphs by name, the same everywhere: `make("grid2d_1024")`, or a Matrix Market file.
 
+    python -m benchmarks.graphs rmat20 delaunay_n20 --folder FOLDER
+
+makes graphs in processes of their own and writes them to FOLDER/NAME.npz, from where `make` reads them in a second.
+
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
 that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), crawl_n18
@@ -12,8 +16,12 @@ degree; with "+undirected" each edge goes both ways.
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,15 +55,32 @@ class Graph:
     @cached_property
     def weights(self) -> np.ndarray:
         """Whole numbers 1..63 (FP32), the same for (i, j) and (j, i): sums of them are exact."""
+        return (1 + (self._hash() >> 16) % 63).astype(np.float32)
+
+    def _hash(self) -> np.ndarray:
+        """A number below 2^32 of each entry, the same for (i, j) and (j, i)."""
         low, high = np.minimum(self.rows, self.col), np.maximum(self.rows, self.col)
         h = (low * 2654435761 + high * 40503) & 0xFFFFFFFF
         h = (h ^ (h >> 13)) * 1274126177 & 0xFFFFFFFF
-        return (1 + (h >> 16) % 63).astype(np.float32)
+        return h
 
     @property
     def source(self) -> int:
         """A vertex of largest degree, where searches start."""
         return int(np.diff(self.ptr).argmax())
+
+    def sources(self, count: int) -> list[int]:
+        """Random vertices with edges, where searches start."""
+        linked = np.flatnonzero(np.diff(self.ptr))
+        return [int(s) for s in np.random.default_rng(1).choice(linked, count)]
+
+    @cached_property
+    def directed(self) -> Graph:
+        """Each edge of a symmetric graph in one direction, given by a hash of its ends."""
+        keep = ((self._hash() >> 15) % 2 == 1) == (self.rows < self.col)
+        ptr = np.zeros(self.n + 1, np.int64)
+        np.cumsum(np.bincount(self.rows[keep], minlength=self.n), out=ptr[1:])
+        return Graph(f"{self.name}+directed", ptr, self.col[keep])
 
     def scipy(self, values: np.ndarray | None = None, dtype: Any = np.float64) -> Any:
         """The graph as a SciPy array, all values one unless given."""
@@ -257,14 +282,22 @@ FAMILIES: dict[str, Callable[[int], Any]] = {
 }
 
 
+def located(name: str, folder: str | os.PathLike[str] | None) -> str:
+    """The path of the file NAME.npz, NAME.mtx or NAME.mtx.gz in the folder, else the name."""
+    paths = [Path(folder) / f"{name}{ending}" for ending in (".npz", ".mtx", ".mtx.gz")] if folder else []
+    return next((str(path) for path in paths if path.exists()), name)
+
+
 def _by_degree(graph: Graph, name: str) -> Graph:
     number = np.empty(graph.n, np.int64)
     number[np.argsort(-np.diff(graph.ptr), kind="stable")] = np.arange(graph.n)
     return Graph(name, *_clean(number[graph.rows], number[graph.col], graph.n, symmetric=False))
 
 
-def make(name: str) -> Graph:
-    """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for other names."""
+def make(name: str, folder: str | os.PathLike[str] | None = None) -> Graph:
+    """The graph of that name, from its file in the folder if there is one; or of a Matrix Market file, made symmetric.
+    ValueError for other names."""
+    name = located(name, folder)
     if name.endswith("+degree"):
         return _by_degree(make(name.removesuffix("+degree")), name)
     if name.endswith("+undirected"):
@@ -272,6 +305,9 @@ def make(name: str) -> Graph:
         return Graph(name, *_clean(graph.rows, graph.col, graph.n))
     if name == "road_ny":
         return Graph(name, *_file(str(ROAD)))
+    if name.endswith(".npz"):
+        with np.load(name) as stored:
+            return Graph(Path(name).stem, stored["ptr"], stored["col"])
     if name.endswith((".mtx", ".mtx.gz")):
         return Graph(Path(name).name.split(".mtx")[0], *_file(name))
     for pattern, family in FAMILIES.items():
@@ -279,3 +315,22 @@ def make(name: str) -> Graph:
             return Graph(name, *family(int(found[1])))
     known = ", ".join(p.replace(r"(\d+)", "<size>") for p in FAMILIES)
     raise ValueError(f"graph: expected a file ending in .mtx or .mtx.gz, road_ny, or one of {known}; got {name!r}")
+
+
+def _write(name: str, folder: str) -> None:
+    graph = make(name)
+    np.savez(Path(folder) / f"{name}.npz", ptr=graph.ptr, col=graph.col)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    p = argparse.ArgumentParser(prog="python -m benchmarks.graphs", description="Write graphs to a folder.")
+    p.add_argument("names", nargs="+")
+    p.add_argument("--folder", required=True)
+    args = p.parse_args(argv)
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(_write, args.names, [args.folder] * len(args.names)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

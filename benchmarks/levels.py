@@ -96,20 +96,6 @@ class Search:
         return [(b[0] - a[0], b[1] > a[1]) for a, b in itertools.pairwise(found)]
 
 
-def is_tree(graph: graphs.Graph, level: np.ndarray, parent: np.ndarray, source: int) -> bool:
-    """Every vertex with a level has a parent one level closer, to which it has an edge."""
-    found = np.flatnonzero(level >= 0)
-    child = found[found != source]
-    if not np.array_equal(found, np.flatnonzero(parent >= 0)) or parent[source] != source:
-        return False
-    keys = graph.rows * graph.n + graph.col
-    edges = parent[child] * graph.n + child
-    at = np.searchsorted(keys, edges)
-    return bool(
-        (keys[np.minimum(at, len(keys) - 1)] == edges).all() and (level[parent[child]] + 1 == level[child]).all()
-    )
-
-
 def measure(names: Sequence[str], shown: int, say: Callable[[str], None] = print) -> dict[str, Any]:
     """Times of levels and parents on each graph; levels one by one where there are at most `shown`."""
     import bitblas as gb
@@ -128,7 +114,7 @@ def measure(names: Sequence[str], shown: int, say: Callable[[str], None] = print
         parents = Search(partial(bfs_parents, A, source), device)
         level = checks.dense(levels.answer, graph.n, -1, np.int64)
         parent = checks.dense(parents.answer, graph.n, -1, np.int64)
-        right = checks.levels(graph, levels.answer, source) and is_tree(graph, level, parent, source)
+        right = checks.levels(graph, levels.answer, source) and checks.is_tree(graph, level, parent, source)
         degree = np.diff(graph.ptr)
         active = np.bincount(level[level >= 0])
         edges = np.bincount(level[level >= 0], degree[level >= 0]).astype(int)

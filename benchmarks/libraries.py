@@ -24,12 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from . import cpu, graphs, table
-from .library_worker import LIBRARIES, ROUNDS
+from . import checks, cpu, graphs, table
+from .library_worker import LIBRARIES, ROUNDS, TOGETHER
+from .verbs import levels_of
 
 OURS = "bitblas"
 GRAPHS = "rmat16", "delaunay_n16", "road_ny"
 ALGORITHMS = "bfs", "sssp", "components", "mis", "cores", "clustering", "labels", "louvain", "leiden"
+ROOTED = "parents", "searches", "betweenness"  # of `benchmarks.programs`; each has a check of its own
 COMMUNITIES = "labels", "louvain", "leiden"
 # Modularity of our communities at commit 84124446, with seed 1.
 MODULARITY = {
@@ -38,14 +40,6 @@ MODULARITY = {
 }  # fmt: skip
 SLACK = 0.002
 SHORT = 0.02  # seconds of a call below which several in a row are timed
-
-
-def modularity(graph: graphs.Graph, label: np.ndarray) -> float:
-    """The share of edges inside of communities less what it would be at random."""
-    total = graph.nvals
-    inside = int((label[graph.rows] == label[graph.col]).sum())
-    weight = np.bincount(label, weights=np.diff(graph.ptr))
-    return inside / total - float(((weight / total) ** 2).sum())
 
 
 def propagated(graph: graphs.Graph) -> np.ndarray:
@@ -74,6 +68,8 @@ class Checks:
         if algorithm in COMMUNITIES:
             exact = side != OURS or algorithm != "labels" or np.array_equal(answer, propagated(self.graph))
             return exact and int(answer.min()) >= 0
+        if algorithm in ROOTED:
+            return self._is_rooted(algorithm, answer)
         if algorithm == "mis":
             beside = np.zeros(self.graph.n, bool)
             beside[self.graph.rows[answer[self.graph.col]]] = True
@@ -84,6 +80,19 @@ class Checks:
         if algorithm == "components":
             answer = _smallest(answer)
         return bool(np.allclose(answer, expected, rtol=1e-12, atol=0))
+
+    def _is_rooted(self, algorithm: str, answer: np.ndarray) -> bool:
+        graph, sources = self.graph, self.graph.sources(TOGETHER)
+        if algorithm == "parents":
+            level = self._reference("bfs", answer).astype(np.int64)
+            return checks.is_tree(graph, level, answer, graph.source)
+        if algorithm == "searches":
+            each = (np.where(row < 0, checks.NEVER, row) for row in answer.T.astype(np.int64))
+            return all(checks.are_levels(graph, level, s) for level, s in zip(each, sources, strict=True))
+        # The shares of all vertices between the ends of a path sum to its length less one
+        levels = [levels_of(graph, s)[1] for s in sorted(set(sources))]
+        expected = float(sum(np.maximum(level - 1, 0).sum() for level in levels))
+        return bool(abs(answer.sum() - expected) <= 1e-6 * max(expected, 1))
 
     def _reference(self, algorithm: str, answer: np.ndarray) -> np.ndarray:
         from scipy.sparse import csgraph
@@ -120,11 +129,11 @@ def _measured(
 
 
 def measure(
-    names: Sequence[str], algorithms: Sequence[str], libraries: Sequence[str], samples: int, budget: float,
-    threads: int | None = None, python: str = sys.executable, say: Callable[[str], None] = print,
+    names: Sequence[str | graphs.Graph], algorithms: Sequence[str], libraries: Sequence[str], samples: int,
+    budget: float, threads: int | None = None, python: str = sys.executable, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
     """Milliseconds of each algorithm on each graph in each library; a table is passed to `say`, everything is in the
-    result."""
+    result. names: of graphs, or graphs."""
     threads = threads or len(os.sched_getaffinity(0))
     result = table.surroundings(device="cpu", threads=threads, samples=samples, libraries=[])
     sides: list[cpu.Side] = []
@@ -134,31 +143,30 @@ def measure(
             sides.append(cpu.Side(name, threads, "benchmarks.library_worker", interpreter))
             result["versions"].update(sides[-1].ask("versions"))
         able = {side.name: side.ask("algorithms") for side in sides}
-        for name in names:
-            graph = graphs.make(name)
+        for graph in (graphs.make(name) if isinstance(name, str) else name for name in names):
             with tempfile.TemporaryDirectory(prefix="bitblas-bench-") as folder:
                 path = Path(folder) / "graph.npz"
                 np.savez(path, ptr=graph.ptr, col=graph.col)
                 for side in sides:
                     side.ask("load", str(path))
-            checks = Checks(graph)
+            verdicts = Checks(graph)
             for algorithm in algorithms:
                 some = [side for side in sides if algorithm in able[side.name]]
                 for side in some:
                     side.ask("prepare", algorithm)
                 times = _measured(some, algorithm, samples, budget)
-                row: dict[str, Any] = {"graph": name, "algorithm": algorithm, "sides": {}}
+                row: dict[str, Any] = {"graph": graph.name, "algorithm": algorithm, "sides": {}}
                 for side in some:
                     answer = side.ask("answer", algorithm)
                     seconds, used, waited = zip(*times[side.name])
                     row["sides"][side.name] = one = {
                         "ms": 1e3 * min(seconds), "cpu_ms": 1e3 * min(used),
                         "times_ms": [1e3 * s for s in seconds], "queued": min(waited),
-                        "right": checks.is_right(algorithm, side.name, answer),
+                        "right": verdicts.is_right(algorithm, side.name, answer),
                     }  # fmt: skip
                     if algorithm in COMMUNITIES:
-                        one["modularity"] = modularity(graph, answer.astype(np.int64))
-                least = MODULARITY.get((algorithm, name), -1.0) - SLACK
+                        one["modularity"] = checks.modularity(graph, answer.astype(np.int64))
+                least = MODULARITY.get((algorithm, graph.name), -1.0) - SLACK
                 row["equal"] = all(one["right"] for one in row["sides"].values())
                 row["equal"] &= row["sides"].get(OURS, {}).get("modularity", 1.0) >= least
                 result["libraries"].append(row)

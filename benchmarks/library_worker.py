@@ -19,6 +19,7 @@ from .graphs import Graph
 from .worker import queued, serve
 
 ROUNDS = 5  # of label propagation
+TOGETHER = 64  # sources of `searches` and `betweenness`
 WARM = 0.002  # seconds of untimed runs before a timed one, which wake threads
 
 Call = Callable[[], Any]
@@ -110,6 +111,16 @@ class NetworKit(Library):
         make = lambda: self.nk.distance.Dijkstra(self.W, self.graph.source, storePaths=False)
         return self._run(make, lambda found: _reached(found.getDistances(), np.inf))
 
+    def prepare_searches(self) -> Prepared:
+        sources = self.graph.sources(TOGETHER)
+        return self._run(
+            lambda: self.nk.distance.SPSP(self.G, sources), lambda found: _reached(found.getDistances(), -1).T
+        )
+
+    def prepare_mis(self) -> Prepared:
+        luby = importlib.import_module("networkit.independentset").Luby()
+        return lambda: luby.run(self.G), lambda found: np.asarray(found, bool)
+
     def prepare_components(self) -> Prepared:
         return self._partition(lambda: self.nk.components.ParallelConnectedComponents(self.G))
 
@@ -153,6 +164,25 @@ class Igraph(Library):
         call = lambda: self.G.distances(self.graph.source, weights=self.weights, algorithm="dijkstra")
         return call, lambda found: np.asarray(found[0])
 
+    def prepare_parents(self) -> Prepared:
+        source = self.graph.source
+
+        def read(found: Any) -> np.ndarray:
+            answer = np.maximum(found[2], -1)
+            answer[source] = source
+            return answer
+
+        return lambda: self.G.bfs(source), read
+
+    def prepare_searches(self) -> Prepared:
+        sources = self.graph.sources(TOGETHER)
+        return lambda: self.G.distances(sources), lambda found: _reached(found, -1).T
+
+    def prepare_betweenness(self) -> Prepared:
+        sources = sorted(set(self.graph.sources(TOGETHER)))
+        # Each path of an undirected graph counts half
+        return lambda: self.G.betweenness(sources=sources), lambda found: 2 * np.asarray(found)
+
     def prepare_components(self) -> Prepared:
         return self._members(lambda: self.G.connected_components())
 
@@ -183,6 +213,16 @@ class Scipy(Library):
 
     def prepare_sssp(self) -> Prepared:
         return lambda: self.csgraph.dijkstra(self.W, indices=self.graph.source), np.asarray
+
+    def prepare_parents(self) -> Prepared:
+        source = self.graph.source
+
+        def read(found: Any) -> np.ndarray:
+            answer = np.where(found[1] < 0, -1, found[1])
+            answer[source] = source
+            return answer
+
+        return lambda: self.csgraph.breadth_first_order(self.A, source), read
 
     def prepare_components(self) -> Prepared:
         call = lambda: self.csgraph.connected_components(self.A, directed=False)

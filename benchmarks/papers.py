@@ -323,24 +323,23 @@ def same(x: Any, y: Any) -> bool:
 
 def _programs(run: Run, part: str, keys: Sequence[str], names: Sequence[str], case: Case) -> None:
     graph = case.graph
-    linked = np.flatnonzero(np.diff(graph.ptr))
-    sources = [int(s) for s in np.random.default_rng(1).choice(linked, programs.TOGETHER)]
+    x = programs.Operands(graph)
     ms: dict[str, float] = {}
     size: dict[str, int] = {}
     answers: dict[str, Any] = {}
     right = True
     for key in keys:
-        A = run.matrix(graph, key)
-        W = run.matrix(graph, key, graph.weights) if {"sssp", "forest"} & {*names} else A
-        size[key] = bytes_of(A)
-        for name, calls in programs.calls_of(gb, A, W, sources, graph.source).items():
+        x.A = run.matrix(graph, key)
+        x.W = run.matrix(graph, key, graph.weights) if {"sssp", "forest"} & {*names} else x.A
+        size[key] = bytes_of(x.A)
+        for name, calls in programs.calls_of(x).items():
             if name not in names or run.late():
                 continue
             calibrate.warm(calls[0], BFS)
             ms[f"{key} {name}"], found = run.call_ms(*calls[:SEARCHES])
             if name not in answers:
                 answers[name] = found
-                right &= _is_right(name, graph, A, found, sources)
+                right &= _is_right(name, x, found)
             elif name == "betweenness":
                 ours, theirs = (checks.dense(x, graph.n, 0, np.float64) for x in (found, answers[name]))
                 right &= np.allclose(ours, theirs)
@@ -351,10 +350,10 @@ def _programs(run: Run, part: str, keys: Sequence[str], names: Sequence[str], ca
         run.add(part, graph.name, right, n=graph.n, nvals=graph.nvals, bits=bits, ms=ms)
 
 
-def _is_right(name: str, graph: graphs.Graph, A: gb.Matrix, answer: Any, sources: Sequence[int]) -> bool:
+def _is_right(name: str, x: programs.Operands, answer: Any) -> bool:
     if name == "bfs":
-        return checks.levels(graph, answer, sources[SEARCHES - 1])
-    return bool(programs.is_right(name, graph, A, answer, sources))
+        return checks.levels(x.graph, answer, x.sources[SEARCHES - 1])
+    return programs.is_right(name, x, answer)
 
 
 # ---- CGR's kernels with other constants.

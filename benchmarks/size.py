@@ -2,13 +2,14 @@
 
 The graph is R-MAT with Graph 500's probabilities. Edges are generated from hashes of their numbers, so each chunk can
 be generated again and no list of all edges is stored. Each edge is present in both directions (a self loop becomes the
-edge to the vertex whose number differs in the lowest bit); vertices have the numbers of the recursion. The matrix is
-built by `Matrix.from_chunks` with symmetric=True, in the requested format.
+edge to the vertex whose number differs in the lowest bit); vertices have the numbers of the recursion, or with
+`--numbered` random ones. The matrix is built by `Matrix.from_chunks` with symmetric=True, in the requested format.
 
 Measured: the build; the median of searches from some vertices, with billions of edges (pairs of entries) per second;
-components; ten rounds of PageRank in FP32; for each the most bytes allocated at once (GPU), and the bytes of the
-matrix. Answers are checked by their properties: each vertex is one level beyond its nearest neighbour and has its
-neighbours' label, and ranks sum to 1.
+components; ten rounds of PageRank in FP32; with `--labels` so many rounds of label propagation; for each the most bytes
+allocated at once (GPU), and the bytes of the matrix. Answers are checked by their properties: each vertex is one level
+beyond its nearest neighbour and has its neighbours' label, ranks sum to 1, and some vertices have the most frequent
+label that their neighbours had one round earlier.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.algorithms import bfs_levels, connected_components, pagerank
+from bitblas.algorithms import Watch, bfs_levels, connected_components, label_propagation, pagerank
 from bitblas.compare import fixed
 
 from . import table
@@ -85,17 +86,51 @@ class Rmat:
         self.edges, self.chunk = edge_factor << scale, chunk
         self.shape = (1 << scale, 1 << scale)
 
+    def ends(self, first: int, count: int) -> tuple[Any, Any]:
+        """Rows and columns (INT64) of `count` edges from number `first` on."""
+        return edges(self.device.xp, self.scale, first, count, self.seed)
+
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for first in range(0, self.edges, self.chunk):
-            rows, cols = edges(self.device.xp, self.scale, first, min(self.chunk, self.edges - first), self.seed)
+            rows, cols = self.ends(first, min(self.chunk, self.edges - first))
             yield rows, cols
             yield cols, rows
+
+
+class Numbered(Rmat):
+    """The chunks of the graph, with vertices numbered at random."""
+
+    @functools.cached_property
+    def number(self) -> Any:
+        return self.device.asarray(np.random.default_rng(1).permutation(1 << self.scale).astype(np.uint32))
+
+    def ends(self, first: int, count: int) -> tuple[Any, Any]:
+        rows, cols = super().ends(first, count)
+        return self.number[rows].astype(np.int64), self.number[cols].astype(np.int64)
 
 
 def ranked(M: Any, rounds: int = 10) -> tuple[Any, float]:
     """PageRank in FP32 after so many rounds, and the milliseconds of a round."""
     ranks, times = table.timed(M.device, lambda: fixed(pagerank, M, rounds, dtype="FP32"), 1)
     return ranks, times[0] / rounds
+
+
+def labelled(M: Any, rounds: int) -> tuple[Any, float]:
+    """Labels after at most so many rounds, and the milliseconds of a round."""
+    with Watch() as seen:
+        labels, times = table.timed(M.device, lambda: label_propagation(M, max_iter=rounds), 1)
+    return labels, times[0] / (seen.rounds / 2)  # of both calls
+
+
+def wrong_labels(M: Any, vertices: Sequence[int]) -> bool:
+    """Whether one of these vertices does not have its neighbours' most frequent label after the second round."""
+    first, second = (label_propagation(M, max_iter=k) for k in (1, 2))
+    for v in vertices:
+        near = first[M[v, :].new().to_coo()[0]].new().to_coo()[1]
+        label, count = np.unique(M.device.to_host(near), return_counts=True)
+        if label[count.argmax()] != second[v].new().value:
+            return True
+    return False
 
 
 def wrong_levels(M: Any, levels: Any) -> bool:
@@ -110,8 +145,9 @@ def wrong_levels(M: Any, levels: Any) -> bool:
 
 def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure one graph in one format."""
-    chunks = Rmat(device, args.scale, args.edge_factor, args.chunk)
+    chunks = (Numbered if args.numbered else Rmat)(device, args.scale, args.edge_factor, args.chunk)
     result: dict[str, Any] = {"scale": args.scale, "edge_factor": args.edge_factor, "format": args.format}
+    result["numbered"] = args.numbered
 
     def step(name: str, run: Callable[[], Any]) -> Any:
         found, begin = list[Any](), time.perf_counter()
@@ -131,7 +167,8 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     say(f"{M.nvals} entries of {given}, {held / M.nvals:.3f} bytes each, {given / result['build s'] / 1e6:.0f} M/s")
     rng, ok = np.random.default_rng(1), True
     drawn = rng.integers(0, chunks.edges, args.sources).tolist()
-    sources = [int(edges(device.xp, args.scale, k, 1, chunks.seed)[0][0]) for k in drawn]  # each has an edge
+    sources = [int(chunks.ends(k, 1)[0][0]) for k in drawn]  # each has an edge
+    vars(chunks).pop("number", None)  # frees it
     first = step("first search", lambda: bfs_levels(M, sources[0]))
     ok &= not wrong_levels(M, first)
     times = [table.timed(device, functools.partial(bfs_levels, M, s), 1)[1][0] for s in sources]
@@ -152,6 +189,12 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     ok &= abs(total - 1) < 1e-3
     result |= {"pagerank ms": ms, "held": M.memory().total, "right": ok}
     say(f"pagerank: {ms:.1f} ms a round, sum {total:.6f}; held {result['held'] / 1e9:.2f} GB\n{M.memory()}")
+    if args.labels:
+        ms = step("two label propagations", lambda: labelled(M, args.labels))[1]
+        result["labels ms"], result["labels rounds"] = ms, args.labels
+        ok &= not wrong_labels(M, sources)
+        result |= {"held with labels": M.memory().total, "right": ok}
+        say(f"labels: {ms:.1f} ms a round, {M.nvals / ms / 1e6:.1f} G entries/s; held {M.memory().total / 1e9:.2f} GB")
     return result
 
 
@@ -163,6 +206,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--edge-factor", type=int, default=16, help="edges a vertex, each of which is two entries (16)")
     p.add_argument("--format", default="nib", help="the stored form (nib); auto")
     p.add_argument("--sources", type=int, default=16, help="searches (16)")
+    p.add_argument("--numbered", action="store_true", help="vertices have random numbers")
+    p.add_argument("--labels", type=int, default=0, help="rounds of label propagation (0)")
     p.add_argument("--chunk", type=int, default=1 << 24, help="edges that are made at once")
     p.add_argument("--json", help="where everything goes")
     args = p.parse_args(argv)

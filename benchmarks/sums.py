@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ from . import graphs, table
 from .builds import peak_bytes
 from .cuda_timing import Timer
 from .cusparse import R_32F, R_64F, Spmv
-from .size import Rmat
+from .size import Numbered
 
 GRAPHS = ("kron20", "kron22", "delaunay_n20", "stencil27_100")
 RANKED = ("kron20", "kron22", "social_n18", "crawl_n18", "college_n15")
@@ -51,15 +51,6 @@ TOLERANCE = 1e-5  # relative, of FP32 sums, some of which exceed 2^24
 ROUNDS, SOURCES = 20, 16
 MOST_SEARCHED = 1 << 30  # entries
 ROWS_ONLY = {"sums.least_entries": 1e18}  # no copy is made
-
-
-class Numbered(Rmat):
-    """The chunks of the graph, with vertices numbered at random."""
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        number = self.device.asarray(np.random.default_rng(1).permutation(1 << self.scale).astype(np.uint32))
-        for rows, cols in super().__iter__():
-            yield number[rows].astype(np.int64), number[cols].astype(np.int64)
 
 
 def pattern(name: str, device: Any) -> Any:

@@ -103,10 +103,11 @@ def _min_plus(graph: Graph) -> Answer:
     return rows, np.minimum.reduceat(graph.weights + numbers(graph.n)[graph.col], graph.ptr[rows])
 
 
-def _bfs(graph: Graph) -> Answer:
+def levels_of(graph: Graph, source: int) -> Answer:
+    """The vertices that are reached from a source, and their levels."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    order, before = breadth_first_order(graph.scipy(), graph.source)
+    order, before = breadth_first_order(graph.scipy(), source)
     position = np.empty(graph.n, np.int64)
     position[order] = np.arange(len(order))
     parents = position[before[order[1:]]]  # in breadth-first order parents come first, and ascend
@@ -117,6 +118,10 @@ def _bfs(graph: Graph) -> Answer:
         start, stop = stop, after
     found = np.sort(order)
     return found, level[position[found]]
+
+
+def _bfs(graph: Graph) -> Answer:
+    return levels_of(graph, graph.source)
 
 
 def _sssp(graph: Graph) -> Answer:

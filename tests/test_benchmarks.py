@@ -15,6 +15,7 @@ from benchmarks import (
     builds,
     bytes,
     choices,
+    closeness,
     cpu,
     cr2,
     entrywise,
@@ -25,6 +26,7 @@ from benchmarks import (
     libraries,
     models,
     programs,
+    results,
     small,
 )
 from benchmarks.__main__ import main
@@ -319,6 +321,14 @@ WRONG = {
     "minimum_spanning_forest": lambda forest: forest.apply(bitblas.binary.plus, right=1.0),
     "levels_from_each": lambda level: level.apply(bitblas.binary.times, right=2),
     "betweenness_centrality": lambda share: share.apply(bitblas.binary.times, right=2.0),
+    "bfs_parents": lambda parent: parent.apply(bitblas.binary.times, right=0),
+    "label_propagation": lambda label: label.apply(bitblas.binary.plus, right=1),
+    "louvain": lambda label: label.apply(bitblas.binary.times, right=0),
+    "leiden": lambda label: label.apply(bitblas.binary.plus, right=1),
+    "k_truss": lambda truss: truss.apply(bitblas.binary.plus, right=1),
+    "truss_numbers": lambda number: number.apply(bitblas.binary.minus, right=9),
+    "core_numbers": lambda core: core.apply(bitblas.binary.plus, right=1),
+    "strongly_connected_components": lambda label: label.apply(bitblas.binary.plus, right=1),
 }
 
 
@@ -332,9 +342,42 @@ def test_answers_that_are_wrong_are_seen(capsys, monkeypatch):
             return found if isinstance(found, int) else found.new()
 
         monkeypatch.setattr(bitblas.algorithms, name, spoilt)
-    assert programs.main(["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1"]) == 1
+    assert programs.main(["--device", "cpu", "--graphs", "stencil27_3", "--samples", "1"]) == 1
     told = [line.split()[1:3] for line in capsys.readouterr().out.splitlines()[2:]]
     assert told == [[name, "NO"] for name in programs.ALGORITHMS]
+
+
+def test_a_folder_has_files_of_graphs_and_a_table_its_algorithms(tmp_path, capsys):
+    assert graphs.main(["grid2d_5", "rmat6", "--folder", str(tmp_path)]) == 0
+    for name in ("grid2d_5", "rmat6"):
+        stored, made = graphs.make(name, tmp_path), graphs.make(name)
+        assert stored.name == name and np.array_equal(stored.ptr, made.ptr) and np.array_equal(stored.col, made.col)
+    assert len(graphs.make("rmat6", tmp_path).directed.col) * 2 == made.nvals
+    (tmp_path / "rmat6.npz").rename(tmp_path / "mine.npz")
+    options = ["--device", "cpu", "--samples", "1", "--folder", str(tmp_path), "--graphs", "mine"]
+    assert programs.main([*options, "--algorithms", "searches-table,triangles"]) == 0
+    told = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert sorted(told) == sorted(["mine", name] for name in (*programs.TABLES["searches-table"], "triangles"))
+
+
+def test_libraries_run_next_to_programs(tmp_path):
+    """SciPy: its figures are a library of their own on the page of results."""
+    out = tmp_path / "programs.json"
+    options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(out), "--libraries", "SciPy"]
+    assert programs.main([*options, "--algorithms", "bfs,parents,components"]) == 0
+    found = [figure for figure in results.read(tmp_path) if figure.run.who == "SciPy, 1 CPU thread"]
+    assert [figure.algorithm for figure in found] == ["bfs", "parents", "components"]
+
+
+def test_closeness_is_checked_whole_and_in_parts(tmp_path, monkeypatch):
+    out = tmp_path / "closeness.json"
+    options = ["--device", "cpu", "--graphs", "grid2d_30", "--json", str(out), "--seconds"]
+    assert closeness.main([*options, "100"]) == 0 and closeness.main([*options, "0"]) == 0
+    row = json.loads(out.read_text())["rows"][0]
+    assert row["searches"] < row["n"] and not row["whole"]
+    right = closeness.searched
+    monkeypatch.setattr(closeness, "searched", lambda *args: (*right(*args)[:1], right(*args)[1] + 1, 1.0))
+    assert closeness.main([*options, "0"]) == 1
 
 
 # --- choices of the planner ---
