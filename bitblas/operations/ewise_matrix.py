@@ -529,8 +529,6 @@ def merge(
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     accum = None if accum is None else plain(accum)
-    if type(T) is LazyMaskedProduct and T.completes(C, mask, accum):
-        return T.completed()
     op, way = accum or _second(C.dtype.name), plan.merge_way(C, T, mask, accum, replace)
     if way is plan.BITMAP:
         return multivector.merge(C, T, mask, accum, replace, inside)

@@ -392,22 +392,6 @@ class LazyMaskedProduct(MatrixStore):
         """Whether `total` sums them inside the kernel, without computing them."""
         return self.found is None and monoid == self.monoid
 
-    def completes(self, C: MatrixStore, mask: MatrixMask | None, accum: Typed | None) -> bool:
-        """Whether C(mask, accum) << self has the sums as its values, also where they are the identity: C has that
-        identity at each place."""
-        if C.structure is not self.places or not C.iso or C.dtype is not self.dtype or self.dtype.kind not in "iu":
-            return False
-        if mask is not None and (mask.complement or mask.structure is not C.structure):
-            return False
-        return accum is not None and accum.op is self.monoid.op.binaryop and bool(C.raw == self.monoid.identity)
-
-    def completed(self) -> MatrixStore:
-        """The sums at all places."""
-        whole = MatrixStore(self.places, self.dtype, self.sums)
-        if "removed" in self.prepared:
-            whole.prepared["removed"] = self.prepared["removed"]
-        return whole
-
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
         if self.sums_units(monoid) and isinstance(self.product, DotProduct):

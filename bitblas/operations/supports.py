@@ -44,7 +44,7 @@ def remember_selection(
     most = tuning.value("supports.removed_share") * A.nvals
     if count > most:
         why = f"{count} entries were removed, of {A.nvals}: supports.removed_share = {most / A.nvals:g}"
-        C.prepared["removed"] = Removed(None, why)
+        C.prepared["removed"] = Removed(None, why=why)
         return
     xp, rows = A.device.xp, A.structure.plain_rows()
     values = A.values
