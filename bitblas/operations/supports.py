@@ -38,13 +38,19 @@ def remember_selection(
     before = A.prepared.get("removed")
     if before is None or before.keys is None or C is A or op.op.positional or A.iso:
         return
-    if C.structure.primary.key != CSR or (before.of is not None and not before.of.symmetric):
+    if C.structure.primary.key != CSR:
         return
-    count = A.nvals - C.nvals + len(before.keys)
-    most = tuning.value("supports.removed_share") * A.nvals
-    if count > most:
-        why = f"{count} entries were removed, of {A.nvals}: supports.removed_share = {most / A.nvals:g}"
+    count, mean = A.nvals - C.nvals + len(before.keys), A.nvals / max(1, A.nrows)
+    share, few = tuning.value("supports.removed_share"), tuning.value("supports.few_entries")
+    if count > share * A.nvals:
+        why = f"{count} entries were removed, of {A.nvals}: supports.removed_share = {share:g}"
         C.prepared["removed"] = Removed(None, why=why)
+        return
+    if not A.device.host_memory and mean <= few:
+        why = f"rows have {mean:.2g} entries on average, which are soon read: supports.few_entries = {few:g}"
+        C.prepared["removed"] = Removed(None, why=why)
+        return
+    if before.of is not None and not before.of.symmetric:  # a pass over all entries: tested last
         return
     xp, rows = A.device.xp, A.structure.plain_rows()
     values = A.values

@@ -249,7 +249,7 @@ def plan_mxm(
         if counts_itself(A, B, semiring, mask, kind, product) and (removed := A.prepared.get("removed")) is not None:
             if not (why := _recounts(A, semiring, removed)):
                 reason = f"only the rows of {len(removed.keys)} removed entries: the values are the counts before"
-                lanes = supports_lanes(A) if shared else 1
+                lanes = 32 if shared else 1
                 return Plan("mxm", semiring.op.name, CSR, False, "removed", kind, lanes, reason, kernel=REMOVED)
             reason = f"{reason}; all are counted again: {why}"
     masks = () if mask is None else (mask.structure,)
@@ -283,11 +283,6 @@ def _recounts(A: MatrixStore, semiring: Typed[Semiring], removed: Removed) -> st
     if A.dtype is not semiring.return_type:
         return f"the values are {A.dtype}, not {semiring.return_type}"
     return "the structure is not symmetric" if removed.of is not None and not removed.of.symmetric else ""
-
-
-def supports_lanes(A: MatrixStore) -> int:
-    """Lanes of a GPU that share a removed entry."""
-    return 8 if A.structure.nvals <= tuning.value("peeling.few_entries") * A.nrows else 32
 
 
 def plan_sddmm(
