@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -226,6 +226,19 @@ RowLayout: TypeAlias = "Rows"
 def plain(values: Raw) -> PlainValues:
     """Values as np.generic or an array: packed ones are unpacked, and not cached."""
     return values.plain() if isinstance(values, PackedValues) else values
+
+
+class Removed(NamedTuple):
+    """The entries that selections removed from the result of C<C> = C plus.pair C', so that its values are still the
+    counts of C (operations/supports.py).
+
+    keys: row * nrows + column of each, ascending; None: too many, as `why` says. of: the structure of C, until it is
+    known to be symmetric.
+    """
+
+    keys: Array | None
+    of: Structure | None = None
+    why: str = ""
 
 
 @memory.track_memory

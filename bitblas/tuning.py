@@ -1326,6 +1326,12 @@ TABLE: dict[str, Threshold] = {
         "threads",
         "With at most so many, one depth-first search is faster than rounds that all of them share.",
     ),
+    "supports.few_entries": Threshold(
+        8, "entries per row", "With at most so many on average a GPU counts all again after a selection."
+    ),
+    "supports.removed_share": Threshold(
+        0.1, "of the entries", "A masked product of a matrix that has lost at most so many lowers its last counts."
+    ),
     "triangles.skew": Threshold(
         16,
         "highest degree per mean degree",

@@ -683,6 +683,15 @@ def strong_components(queue: int) -> None:
         gb.algorithms.strongly_connected_components(A)
 
 
+def counts_after_selection() -> None:
+    """A masked product of counts that have lost entries, as in a truss (operations/supports.py)."""
+    plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
+    C = graph(symmetric=True)
+    with tuning.override({"supports.removed_share": 1.0, "supports.few_entries": 0}):
+        for least in (1, 2):
+            C = C.mxm(C.T, plus_pair).new(mask=C.S).select(">=", least).new()
+
+
 CALLS: tuple[Group, ...] = (
     (strong_components, [(32,), (2048,)]),
     (communities, [(weighted,) for weighted in BOTH]),
@@ -731,7 +740,7 @@ CALLS: tuple[Group, ...] = (
     (sampled, [("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "INT64")]),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
-    *((call, [()]) for call in (chunks, validated, encoded)),
+    *((call, [()]) for call in (chunks, validated, encoded, counts_after_selection)),
     (peel, pairs((4, 64), (0, 64))),
     (given_rows, pairs(("int32", "int64"), repeat=2)),
     (maps, several("plus_pair INT64 csr, plus_first INT64 csr, plus_first FP64 csr, plus_pair INT64 mplg")),

@@ -66,7 +66,11 @@ class Memory(Bytes):
                 _add(caches, f"{name} {_word(what)}", size(x))
             _add(caches, f"{name} ranks", size(layout))
         for what, x in list(A.prepared.items()):
-            _add(caches, {"kept": "programs", "user": "user's order"}.get(_word(what), "products"), size(x))
+            _add(
+                caches,
+                {"kept": "programs", "user": "user's order", "removed": "removed entries"}.get(_word(what), "products"),
+                size(x),
+            )
         _add(caches, "other", size(A))
         return Memory(forms, next(iter(forms.values())), orders, values, copies, caches, permutation)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         spgemm,
         spmv,
         strong,
+        supports,
         udf,
         value_arrays,
         variants,

@@ -30,7 +30,7 @@ from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
 from ..store import plain as unpacked
 from ..typing import Array, Number
-from . import convert, ewise_vector, hypersparse, multivector, value_arrays
+from . import convert, ewise_vector, hypersparse, multivector, supports, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
 from .lazy_map_product import LazyMapProduct
@@ -449,7 +449,9 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> Matr
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
     way = plan.select_way(A, op, name in REGIONS)
     if way is plan.SELECTED_ROWS:
-        return select_rows(A, op, thunk)
+        C = select_rows(A, op, thunk)
+        supports.remember_selection(A, C, op, thunk)
+        return C
     if way is plan.BITMAP:
         return multivector.each(ewise_vector.select, A, op, thunk)
     if way is plan.NO_ENTRIES:
@@ -463,8 +465,10 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> Matr
         some = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
         return A if some else empty(A.device, A.nrows, A.ncols, A.dtype)
     rows, cols = A.coo() if op.op.positional else (None, None)
-    keep = value_arrays.index(A.device, op, A.values, rows, cols, thunk)
-    return convert.filter_entries(A, keep.astype(bool, copy=False))
+    keep = value_arrays.index(A.device, op, A.values, rows, cols, thunk).astype(bool, copy=False)
+    C = convert.filter_entries(A, keep)
+    supports.remember_selection(A, C, op, thunk, keep)
+    return C
 
 
 def truthy(A: MatrixStore) -> Structure:

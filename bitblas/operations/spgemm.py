@@ -34,10 +34,12 @@ from ..kernels.variant import Variant, is_neutral
 from ..plan.product import (
     COUNT,
     DOT,
+    REMOVED,
     TILES,
     VALUES,
     WORDS,
     Plan,
+    counts_itself,
     kind_of,
     plan_mxm,
     plan_sddmm,
@@ -46,7 +48,7 @@ from ..plan.product import (
 )
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
-from . import contraction, ewise_vector, hypersparse, multivector, sddmm, sorted_keys, udf, value_arrays
+from . import contraction, ewise_vector, hypersparse, multivector, sddmm, sorted_keys, supports, udf, value_arrays
 from .convert import filter_entries, of_room, of_rows
 from .lazy_map_product import LazyMapProduct, delays, is_single
 from .operands import MatrixMask as MatrixMask
@@ -338,7 +340,7 @@ class LazyMaskedProduct(MatrixStore):
         self,
         places: Structure,
         dtype: DataType,
-        product: DotProduct,
+        product: DotProduct | RemovedProduct,
         found: tuple[PlainValues, Array] | None,
     ) -> None:
         self.places, self.dtype, self.product, self.found = places, dtype, product, found
@@ -350,6 +352,7 @@ class LazyMaskedProduct(MatrixStore):
 
     def _sums(self) -> tuple[PlainValues, Array]:
         if self.found is None:
+            assert isinstance(self.product, DotProduct)
             self.found = compute_dots(self.product)
         return self.found
 
@@ -391,7 +394,10 @@ class LazyMaskedProduct(MatrixStore):
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
-        sums, present = compute_dots(self.product, by_unit=True) if self.sums_units(monoid) else self._sums()
+        if self.sums_units(monoid) and isinstance(self.product, DotProduct):
+            sums, present = compute_dots(self.product, by_unit=True)
+        else:
+            sums, present = self._sums()
         assert not isinstance(sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
@@ -413,6 +419,7 @@ class DotProduct(NamedTuple):
     at: Layout  # of the mask
     monoid: Typed[Monoid]  # of the sums
     each: float  # mean entries that a dot product reads
+    own: Structure | None  # that of A, if the product counts at its own entries (supports.py)
 
     def multiply(self) -> MatrixStore:
         return multiply_dots(self)
@@ -441,7 +448,10 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
     operands = *call.mask, *call.left, *values[0], *call.right, *values[1], left.ncols, value
     kernel = PreparedKernel(device, variant, call.units, operands)
     each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
-    return DotProduct(plan, semiring, kernel, at, semiring.op.monoid[semiring.return_type], each)
+    own = None
+    if at is A.structure.primary and counts_itself(A, B, semiring, mask, kind, plan.product):
+        own = A.structure
+    return DotProduct(plan, semiring, kernel, at, semiring.op.monoid[semiring.return_type], each, own)
 
 
 def multiply_dots(product: DotProduct) -> MatrixStore:
@@ -450,13 +460,16 @@ def multiply_dots(product: DotProduct) -> MatrixStore:
     waits = product.plan.kind == COUNT and format_of(product.plan.key).kernels["dot"].sums_units
     waits = waits and product.monoid.op.name == "plus" and product.semiring.return_type.kind in "iu"
     found = None if waits and product.at.nvals else compute_dots(product)
-    return LazyMaskedProduct(Structure(product.at), product.semiring.return_type, product, found)
+    counts = LazyMaskedProduct(product.own or Structure(product.at), product.semiring.return_type, product, found)
+    if product.own is not None:
+        supports.remember(counts, product.own)
+    return counts
 
 
 def compute_dots(product: DotProduct, *, by_unit: bool = False) -> tuple[PlainValues, Array]:
     """The sum at each position of the mask, and whether there is any product; by_unit: of each unit of the mask, such
     as a tile, instead."""
-    plan, semiring, kernel, at, _, each = product
+    plan, semiring, kernel, at, _, each, _ = product
     device, xp, words, n = at.device, at.device.xp, plan.kind == WORDS, kernel.n
     size, variant = at.nvals, kernel.variant
     if by_unit:
@@ -471,6 +484,28 @@ def compute_dots(product: DotProduct, *, by_unit: bool = False) -> tuple[PlainVa
     device.kernel(variant)(n, *kernel.arguments, present, sums, bounds=bounds)
     found: PlainValues = dtype.np_type.type(plan.product) if words else sums[:size]
     return found, present[:size].view(bool)
+
+
+class RemovedProduct(NamedTuple):
+    """C<C> = C plus.pair C', for a matrix whose values are the counts before some entries were removed."""
+
+    plan: Plan
+    semiring: Typed[Semiring]
+    A: MatrixStore
+
+    @property
+    def monoid(self) -> Typed[Monoid]:
+        return self.semiring.op.monoid[self.semiring.return_type]
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return (supports.variant(self.A, self.plan.lanes),)
+
+    def multiply(self) -> MatrixStore:
+        sums = supports.lowered(self.A, self.plan.lanes)
+        counts = LazyMaskedProduct(self.A.structure, self.A.dtype, self, (sums, sums != 0))
+        supports.remember(counts)
+        return counts
 
 
 # ---- Products of tiles with tiles, as tiles.
@@ -518,7 +553,7 @@ def prepare_tiles(plan: Plan, of: MatrixProduct) -> TilesProduct:
     return TilesProduct(plan, semiring, left, right, ncols, grid)
 
 
-Product: TypeAlias = "DotProduct | RowProduct | TilesProduct"
+Product: TypeAlias = "DotProduct | RowProduct | TilesProduct | RemovedProduct"
 
 
 def counted_product(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], monoid: Typed) -> np.generic | None:
@@ -545,12 +580,14 @@ def prepare(plan: Plan, of: MatrixProduct) -> Product:
     """The product with the formats that it reads."""
     if plan.kernel == TILES:
         return prepare_tiles(plan, of)
+    if plan.kernel == REMOVED:
+        return RemovedProduct(plan, of.semiring, of.A)
     return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
 
 
 def _by_rows(plan: Plan) -> bool:
     """Whether a product is computed row by row."""
-    return plan.kernel not in (TILES, DOT)
+    return plan.kernel not in (TILES, DOT, REMOVED)
 
 
 def _delays(of: MatrixProduct) -> type[LazyMapProduct] | None:
@@ -648,7 +685,7 @@ def mxm(
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     product = prepare(plan, of)
-    if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
+    if plan.kernel != REMOVED and A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
         no_mask: Callable[[], Structure | None] = lambda: None
         mask_of = no_mask if M[0] is None else weakref.ref(M[0])
         A.prepared["mxm"] = weakref.ref(B), mask_of, M[1], how, product

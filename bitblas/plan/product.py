@@ -22,7 +22,7 @@ from ..formats.bitmap.layout import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS
-from ..store import FlatStore, MatrixStore
+from ..store import FlatStore, MatrixStore, Removed
 
 if TYPE_CHECKING:
     from ..operations.operands import MatrixMask
@@ -38,7 +38,10 @@ SUMS = "sums"
 # multivector. Semirings of functions of a user-defined type: all products are sorted by position.
 # A product without a mask of two matrices of tiles is computed tile by tile, as tiles. Under a mask, two matrices that
 # have all entries are multiplied as dense arrays (operations/sddmm.py).
+# A masked product of a matrix with itself, whose values are the counts before some entries were removed, lowers these
+# (operations/supports.py).
 DOT, ROWS, LINES, SORTED, TILES, SDDMM = "dot", "rows", "lines", "sorted", "tiles", "sddmm"
+REMOVED = "removed"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -243,10 +246,43 @@ def plan_mxm(
         lanes = kernels["dot"].lanes(layout) if shared else 1
         wide = not shared and "dot.wide" in kernels and kind != VALUES
         reason = "dot products only at the entries of the mask"
+        if counts_itself(A, B, semiring, mask, kind, product) and (removed := A.prepared.get("removed")) is not None:
+            if not (why := _recounts(A, semiring, removed)):
+                reason = f"only the rows of {len(removed.keys)} removed entries: the values are the counts before"
+                lanes = 32 if shared else 1
+                return Plan("mxm", semiring.op.name, CSR, False, "removed", kind, lanes, reason, kernel=REMOVED)
+            reason = f"{reason}; all are counted again: {why}"
     masks = () if mask is None else (mask.structure,)
     reason = "; ".join(filter(None, (reason, converted((A.structure, B.structure, *masks), key))))
     what = "mxm", semiring.op.name, key, False, direction
     return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
+
+
+def counts_itself(
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    mask: MatrixMask | None,
+    kind: int,
+    product: np.generic | None,
+) -> bool:
+    """Whether C<mask> = A plus.pair B counts at the entries of A, with B = A or its transpose, in integers that hold
+    every count."""
+    if mask is None or mask.complement or not (A.structure is B.structure is mask.structure):
+        return False
+    z, counts = semiring.return_type, kind == COUNT and product == 1 and semiring.op.monoid.name == "plus"
+    return counts and z.kind in "iu" and z.nbytes >= 4 and A.nrows == A.ncols < 1 << 31
+
+
+def _recounts(A: MatrixStore, semiring: Typed[Semiring], removed: Removed) -> str:
+    """Why the counts cannot be those in the values of A, less the wedges of the removed entries; "" if they can."""
+    if removed.keys is None:
+        return removed.why
+    if A.structure.primary.key != CSR or A.packed or A.iso:
+        return f"entries are stored as {A.structure.primary.key}, not as rows with a value each"
+    if A.dtype is not semiring.return_type:
+        return f"the values are {A.dtype}, not {semiring.return_type}"
+    return "the structure is not symmetric" if removed.of is not None and not removed.of.symmetric else ""
 
 
 def plan_sddmm(
