@@ -6,6 +6,16 @@ typedef Rows Units;
 #endif
 #include "kernels/advance.cuh"
 #define GROUPS (32 / LANES)
+// VISITED: the mask is the complement of a vector to which AT_ENTRY adds every entry of u, and t is u. Then a push marks
+// what it finds in that vector's bits, one round ahead, and u needs no bits: its entries are the items of the queues,
+// with their values.
+#if VISITED && KIND == VALUES
+struct Found : Item {
+  C_T value;
+};
+#else
+typedef Item Found;
+#endif
 #define WARPS (THREADS / 32)
 
 // First item of a warp that takes `share` items at a time; its next ones follow at the stride of all warps. Blocks take
@@ -52,7 +62,7 @@ struct Operands {
 // Push along matrix rows. All lanes of a warp call it; `stride` lanes share a row. overlap(): work to do while the first loads are in flight.
 struct ItemPush : Operands, PushVectors {
   template <class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
+  __device__ __forceinline__ void operator()(const Found& x, int lane, int stride, Emit emit, Overlap overlap) const {
     if (!IN_FLIGHT) overlap();
     bool waiting = IN_FLIGHT;  // the same in all lanes
     form.visit_row(x, lane, stride, [&](bool has, i64 j, i64 e) {
@@ -69,6 +79,18 @@ struct ItemPush : Operands, PushVectors {
           return mark(t_bits, j);
         });
       emit(added, j, fresh);
+#elif VISITED
+      Found found = {};
+      const bool missing = has && !bit_now(t_bits, j);
+      if (waiting) overlap();
+      if (missing) {
+        fresh = mark(t_bits, j);
+        static_cast<Item&>(found) = form.item((u32)j);
+#if KIND == VALUES
+        found.value = C_T(mul(values.at(e), u_stride ? cast<U_T>(x.value) : u_iso, j, x.unit));
+#endif
+      }
+      emit(fresh, found);
 #else
       Item found = {};
       u32 there = 0;

@@ -3,15 +3,28 @@
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
-#define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
+#define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
+#define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(Found))))  // items of a frontier per block
 
-// The fused statements at entry i of the frontier, in round `begin + ahead`.
-#define ENTRY_OF_ROUND                                 \
-  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) { \
-    const i64 rounds[] = {begin};                      \
-    (void)rounds, (void)ahead, (void)b;                \
-    AT_ENTRY(i)                                        \
+// The fused statements at entry i of the frontier, in round `begin + ahead`. b.val: the values of its entries.
+#define ENTRY_OF_ROUND                              \
+  [&](i64 i, const auto& b, i64 begin, i64 ahead) { \
+    const i64 rounds[] = {begin};                   \
+    (void)rounds, (void)ahead, (void)b;             \
+    AT_ENTRY(i)                                     \
   }
+#if VISITED && KIND == VALUES
+struct ValueOfItem {
+  C_T value;
+  __device__ __forceinline__ C_T operator[](i64) const { return value; }
+};
+struct EntryOfItem {
+  ValueOfItem val;
+};
+#define VALUES_AT(item, b) (EntryOfItem{{item.value}})
+#else
+#define VALUES_AT(item, b) (b)
+#endif
 
 #ifndef KEEPS
 #define KEEPS true  // whether a block may keep the items it found
@@ -23,7 +36,7 @@ struct FrontierCount {
 };
 
 struct Queues {
-  Item items[3][ROOM];  // the frontier, the next one, and the previous one
+  Found items[QUEUES][ROOM];
   FrontierCount counts[2];       // counts of this block for the frontier and the next one
   FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
@@ -52,20 +65,25 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
 }
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
-__device__ __forceinline__ void append_item(Queues& q, int parity, Item* next, bool add, const Item& item, u32* spill) {
+__device__ __forceinline__ void append_item(Queues& q, int parity, Found* next, bool add, const Found& item, u32* spill,
+                                            C_T* val) {
   const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;
   } else {
     spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
+#if VISITED && KIND == VALUES
+    val[item.unit] = item.value;
+#endif
+    (void)val;
     poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
 
 // Iterate over a block's own items and its share of those in global memory.
 struct HandedOver {
-  const Item* items;
+  const Found* items;
   u32 count, before;
   const u32* spill;
   u32 spilled, inside, me;
@@ -108,7 +126,11 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
       const Item x = form.item(lists.list[k]);
+#if VISITED && KIND == VALUES
+      q.items[0][k - begin] = {x, b.val[x.unit]};
+#else
       q.items[0][k - begin] = x;
+#endif
       leave = leave || form.work_of(x) > longest;
     }
     leave = __syncthreads_or(leave);
@@ -124,6 +146,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   }
   meet_in_cluster();
 
+  u64* const visited = (u64*)of.mask.bits;
   const int lane = threadIdx.x & (LANES - 1);
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
@@ -135,14 +158,23 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     count = q.before[rank + 1] - q.before[rank];
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
     seen += done ? q.all.work : work;
-    Item* const next = q.items[now == 2 ? 0 : now + 1];
-    const Item* const old = q.items[now == 0 ? 2 : now - 1];
+    Found* const next = q.items[now == QUEUES - 1 ? 0 : now + 1];
+    const Found* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
     i64 stop = 0;
     if (rank == 0 && threadIdx.x == THREADS - 1) stop = *(volatile i64*)(rounds + 3);
     // First, so that the barrier at the end does not wait for it.
-    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    if (!VISITED)
+      for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    if (VISITED && !done) {  // the first frontier
+      for (u32 k = threadIdx.x; k < count; k += THREADS) {
+        clear_unit(q.items[now][k].unit, size, b.bits, b.val);
+        set_bit(visited, q.items[now][k].unit);
+      }
+      meet_in_cluster();
+    }
     u32 found = 0;
-    const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
+    u64* const t_bits = VISITED ? visited : b.next_bits;
+    const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, t_bits, b.next_val}};
     // A block keeps what it found, unless sharing would finish sooner.
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
@@ -151,7 +183,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all;
          k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;
-      Item item = {};
+      Found item = {};
       if (mine < all && keeps) {
         item = q.items[now][mine];
       } else if (mine < all) {
@@ -160,32 +192,36 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
-      const auto emit = [&](bool add, const Item& x) {
-        append_item(q, parity, next, add, x, lists.spill);
+      const auto emit = [&](bool add, const Found& x) {
+        append_item(q, parity, next, add, x, lists.spill, home_val);
         if (!add) return;
         const i64 length = form.work_of(x);
         if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
       push_item(item, lane, LANES, emit, [&] {
-        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
+        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, VALUES_AT(item, b), first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
     if (stop) poke(&q.counts[parity ^ 1].leave, 1u);
     meet_in_cluster();
-    b.rotate();
-    now = now == 2 ? 0 : now + 1;
+    if (!VISITED) b.rotate();
+    now = now == QUEUES - 1 ? 0 : now + 1;
     parity ^= 1;
   }
 
   // Hand over to the grid. Spilled items belong to the frontier; block 0 must not exit before they were read.
   const u32 inside = q.all.count, spilled = *at_peer(&q.spilled, 0);
   const u32 me = rank * THREADS + threadIdx.x;
-  const Item* const here = q.items[now];
-  const Item* const old = q.items[now == 0 ? 2 : now - 1];
-  for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+  const Found* const here = q.items[now];
+  const Found* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
+  if (!VISITED)
+    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+#if VISITED && KIND == VALUES
+  for (u32 k = threadIdx.x; k < count; k += THREADS) home_val[here[k].unit] = here[k].value;
+#endif
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
@@ -200,11 +236,12 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       for (i64 s = 0; s < parts; ++s) lists.segments[2 * (to + s)] = x.unit, lists.segments[2 * (to + s) + 1] = (u32)s;
     }
     each_place(x.unit, size, [&](i64 p) {
-      if (!bit_of(b.bits, p)) return;
+      if (!VISITED && !bit_of(b.bits, p)) return;
       ++entries;
-      if (b.bits == home) return;
+      if (!VISITED && b.bits == home) return;
       set_bit(home, p);
-      if (KIND == VALUES) home_val[p] = b.val[p];
+      if (VISITED && done) clear_bit(visited, p);
+      if (!VISITED && KIND == VALUES) home_val[p] = b.val[p];
     });
   });
   add_of_warp(state + ENTRIES, entries);

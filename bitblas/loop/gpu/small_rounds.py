@@ -8,10 +8,11 @@ that have entries (kernels/worklist_rounds.cuh).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...kernels.variant import Variant
@@ -22,7 +23,7 @@ from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of
-from ..ir import InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
+from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Vec
 from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def small_rounds(build: Build) -> SmallRounds:
     if isinstance(how, Advance):
         if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
             cluster = cluster._replace(threads=2 * cluster.threads)
-        variant, parameters = rounds_variant(base, advance.before, advance.product.u, build.iso, cluster, lanes)
+        visited = visited_vector(advance, along)
+        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
@@ -139,18 +141,38 @@ def fits_64_registers(along: AdvanceMatrix, advance: Variant) -> bool:
     return along.kernel.kind == WORDS or (any_of_equal and not decodes)
 
 
+def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
+    """The vector whose complement is the mask, if the statements at the entries of the frontier do nothing to it but
+    add these entries: it may have them a round earlier, when they are found. None if there is none."""
+    mask, kernel = advance.mask, along.kernel
+    if not advance.also or mask is None or not mask.complement or along.layout.rows_per_unit > 1:
+        return None
+    if not kernel.any_product or (kernel.kind != WORDS and advance.target.dtype is BOOL):  # values are bits
+        return None
+    for s in advance.before:
+        reads = isinstance(s.value, Elementwise) and mask.vec in (*s.value.terms, *s.value.defaults)
+        if reads or (s.target == mask.vec and s.accum is not None):
+            return None
+    return mask.vec
+
+
 def rounds_variant(
-    advance: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
+    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
-    rotate inside the kernel, is not among them."""
-    text, at_entry = entry_text(before, u, iso)
+    rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries."""
+    u, before = advance.product.u, advance.before
+    written = frozenset[Vec]() if visited is None else frozenset({visited})
+    text, at_entry = entry_text(before, u, iso, whole=written, unread=written)
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
     others = tuple(p for p in text.parameters if p not in rotating)
     names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     label = " with statements" if before else ""
-    return _variant(advance, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+    macros = "\n".join(lines) + "\n"
+    return _variant(
+        base, "rounds", text, macros, label, cluster, lanes, places=False, visited=visited is not None
+    ), others
 
 
 def worklist_variant(
@@ -174,9 +196,11 @@ def _variant(
     lanes: int,
     *,
     places: bool,
+    visited: bool = False,
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
     constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants |= {"VISITED": int(visited)}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
