@@ -6,17 +6,24 @@ typedef Rows Units;
 #endif
 #include "kernels/advance.cuh"
 #define GROUPS (32 / LANES)
+#define WARPS (THREADS / 32)
+
 // VISITED: the mask is the complement of a vector to which AT_ENTRY adds every entry of u, and t is u. Then a push marks
-// what it finds in that vector's bits, one round ahead, and u needs no bits: its entries are the items of the queues,
-// with their values.
-#if VISITED && KIND == VALUES
+// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its entries
+// are in the queues, each once.
+#if VISITED && PER > 1
 struct Found : Item {
-  C_T value;
+  UInt<PER == 64 ? 64 : 32>::type active;  // the entries of the unit that one lane found
 };
 #else
-typedef Item Found;
+struct Found : Item {
+  static constexpr u32 active = 1;
+};
 #endif
-#define WARPS (THREADS / 32)
+// entry(i) for the entries of an item.
+template <class Entry> __device__ __forceinline__ void each_active(const Found& x, Entry entry) {
+  for (u64 rest = x.active; rest; rest &= rest - 1) entry((i64)x.unit * PER + __ffsll(rest) - 1);
+}
 
 // First item of a warp that takes `share` items at a time; its next ones follow at the stride of all warps. Blocks take
 // turns, so that even little work is spread over all of them.
@@ -62,7 +69,7 @@ struct Operands {
 // Push along matrix rows. All lanes of a warp call it; `stride` lanes share a row. overlap(): work to do while the first loads are in flight.
 struct ItemPush : Operands, PushVectors {
   template <class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const Found& x, int lane, int stride, Emit emit, Overlap overlap) const {
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
     if (!IN_FLIGHT) overlap();
     bool waiting = IN_FLIGHT;  // the same in all lanes
     form.visit_row(x, lane, stride, [&](bool has, i64 j, i64 e) {
@@ -87,16 +94,16 @@ struct ItemPush : Operands, PushVectors {
         fresh = mark(t_bits, j);
         static_cast<Item&>(found) = form.item((u32)j);
 #if KIND == VALUES
-        found.value = C_T(mul(values.at(e), u_stride ? cast<U_T>(x.value) : u_iso, j, x.unit));
+        if (fresh) t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
 #endif
       }
       emit(fresh, found);
 #else
-      Item found = {};
+      Found found = {};
       u32 there = 0;
       bool allowed = false;
       if (has) {
-        found = form.item((u32)j);
+        static_cast<Item&>(found) = form.item((u32)j);
         there = peek((const u32*)t_bits + (j >> 5));
         allowed = is_open(mask, u_bits, j);
         form.issue_loads(found), issue_load(there), issue_load(allowed);

@@ -6,26 +6,17 @@
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
 #define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(Found))))  // items of a frontier per block
 
-// The fused statements at entry i of the frontier, in round `begin + ahead`. b.val: the values of its entries.
-#define ENTRY_OF_ROUND                              \
-  [&](i64 i, const auto& b, i64 begin, i64 ahead) { \
-    const i64 rounds[] = {begin};                   \
-    (void)rounds, (void)ahead, (void)b;             \
-    AT_ENTRY(i)                                     \
+// The fused statements at entry i of the frontier, in round `begin + ahead`.
+#define ENTRY_OF_ROUND                                 \
+  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) { \
+    const i64 rounds[] = {begin};                      \
+    (void)rounds, (void)ahead, (void)b;                \
+    AT_ENTRY(i)                                        \
   }
-#if VISITED && KIND == VALUES
-struct ValueOfItem {
-  C_T value;
-  __device__ __forceinline__ C_T operator[](i64) const { return value; }
-};
-struct EntryOfItem {
-  ValueOfItem val;
-};
-#define VALUES_AT(item, b) (EntryOfItem{{item.value}})
-#else
-#define VALUES_AT(item, b) (b)
-#endif
 
+#ifndef ENTRY_VALUES
+#define ENTRY_VALUES b.val  // where the values of the frontier's entries are; the home of other kernels
+#endif
 #ifndef KEEPS
 #define KEEPS true  // whether a block may keep the items it found
 #endif
@@ -66,17 +57,14 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
 __device__ __forceinline__ void append_item(Queues& q, int parity, Found* next, bool add, const Found& item, u32* spill,
-                                            C_T* val) {
+                                            u64* home) {
   const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;
   } else {
     spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
-#if VISITED && KIND == VALUES
-    val[item.unit] = item.value;
-#endif
-    (void)val;
+    if (VISITED) each_active(item, [&](i64 p) { set_bit(home, p); });
     poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
@@ -120,16 +108,20 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;
   C_T* const home_val = b.val;
+  u64* const visited = b.next_bits;  // if VISITED
+  if (VISITED) b.val = b.next_val;
   {
     const u64 share = (list_length + PEERS - 1) / PEERS, begin = rank * share;
     const u64 end = begin + share < list_length ? begin + share : list_length;
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
-      const Item x = form.item(lists.list[k]);
-#if VISITED && KIND == VALUES
-      q.items[0][k - begin] = {x, b.val[x.unit]};
-#else
-      q.items[0][k - begin] = x;
+      Found& x = q.items[0][k - begin];
+      static_cast<Item&>(x) = form.item(lists.list[k]);
+#if VISITED
+#if PER > 1
+      x.active = part_now<PER>(home, x.unit);
+#endif
+      if (KIND == VALUES && b.val != home_val) each_active(x, [&](i64 p) { b.val[p] = home_val[p]; });
 #endif
       leave = leave || form.work_of(x) > longest;
     }
@@ -146,7 +138,6 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   }
   meet_in_cluster();
 
-  u64* const visited = (u64*)of.mask.bits;
   const int lane = threadIdx.x & (LANES - 1);
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
@@ -163,18 +154,16 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     i64 stop = 0;
     if (rank == 0 && threadIdx.x == THREADS - 1) stop = *(volatile i64*)(rounds + 3);
     // First, so that the barrier at the end does not wait for it.
-    if (!VISITED)
-      for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
-    if (VISITED && !done) {  // the first frontier
+    for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
-        clear_unit(q.items[now][k].unit, size, b.bits, b.val);
-        set_bit(visited, q.items[now][k].unit);
+        each_active(q.items[0][k], [&](i64 p) { set_bit(visited, p); });
+        each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
       }
       meet_in_cluster();
     }
     u32 found = 0;
-    u64* const t_bits = VISITED ? visited : b.next_bits;
-    const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, t_bits, b.next_val}};
+    const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     // A block keeps what it found, unless sharing would finish sooner.
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
@@ -193,14 +182,14 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
       const auto emit = [&](bool add, const Found& x) {
-        append_item(q, parity, next, add, x, lists.spill, home_val);
+        append_item(q, parity, next, add, x, lists.spill, home);
         if (!add) return;
         const i64 length = form.work_of(x);
         if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
       push_item(item, lane, LANES, emit, [&] {
-        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, VALUES_AT(item, b), first, done); });
+        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
@@ -217,16 +206,18 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const u32 me = rank * THREADS + threadIdx.x;
   const Found* const here = q.items[now];
   const Found* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
-  if (!VISITED)
-    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
-#if VISITED && KIND == VALUES
-  for (u32 k = threadIdx.x; k < count; k += THREADS) home_val[here[k].unit] = here[k].value;
-#endif
+  for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+  for (u32 k = threadIdx.x; VISITED && k < count; k += THREADS) each_active(here[k], [&](i64 p) { set_bit(home, p); });
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
   const HandedOver handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
   handed.each(form, [&](const Item& x, u32 at) {
+    if (VISITED &&
+        PER > 1) {  // several items may have found entries of one unit: `old_bits`, which is empty, says which
+      if (!mark(b.old_bits, (i64)x.unit * PER)) return;
+      at = (u32)atomicAdd(state + LIST_LENGTH, 1ull);
+    }
     lists.list[at] = x.unit;
     const i64 length = form.work_of(x);
     sum += length;
@@ -236,23 +227,23 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       for (i64 s = 0; s < parts; ++s) lists.segments[2 * (to + s)] = x.unit, lists.segments[2 * (to + s) + 1] = (u32)s;
     }
     each_place(x.unit, size, [&](i64 p) {
-      if (!VISITED && !bit_of(b.bits, p)) return;
+      if (!bit_of(b.bits, p)) return;
       ++entries;
-      if (!VISITED && b.bits == home) return;
-      set_bit(home, p);
       if (VISITED && done) clear_bit(visited, p);
-      if (!VISITED && KIND == VALUES) home_val[p] = b.val[p];
+      if (KIND == VALUES && b.val != home_val) home_val[p] = b.val[p];
+      if (b.bits != home) set_bit(home, p);
     });
   });
   add_of_warp(state + ENTRIES, entries);
   add_of_warp(state + WORK, sum);
   if (me == 0) {
-    state[LIST_LENGTH] = inside + spilled;
+    if (!VISITED || PER == 1) state[LIST_LENGTH] = inside + spilled;
     state[SEEN] = seen;
     rounds[0] = rounds[2] = first + done;
     rounds[4] += done;
   }
   meet_in_cluster();
+  if (VISITED && PER > 1) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.old_bits, b.val); });
   if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }
 
@@ -264,5 +255,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   (void)n;
   const Units form = FORM_OF();
   const Operands of = {form, a, U_T(), 1, mask};
+#if VISITED
+  b.next_bits = VISITED_BITS, b.next_val = ENTRY_VALUES;
+#endif
   run_rounds(of, b, limits, rounds, state, old_state, lists, ENTRY_OF_ROUND);
 }

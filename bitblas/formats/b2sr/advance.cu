@@ -136,20 +136,24 @@ __device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 
 typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
 
 // Whether registers suffice to do other work while loads are in flight.
-#define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
+#define IN_FLIGHT ((KIND == WORDS || VISITED) && !PACKED && TILE < 64)
 
 // Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
 // item is one entry of u, otherwise all entries of its tile row. overlap(): work to do while the first loads are in
 // flight.
 struct ItemPush : Operands, PushVectors {
-  template <class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
+  template <class X, class Emit, class Overlap>
+  __device__ __forceinline__ void operator()(const X& x, int lane, int stride, Emit emit, Overlap overlap) const {
     const Open open = {mask, u_bits};
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
+#if VISITED
+    const tile_t active = x.active;
+#else
     const tile_t active = (tile_t)(PLACES        ? 1ull << (x.unit & (TILE - 1))
                                        : x.count ? tile_bits(u_bits, tile_row)
                                                  : 0ull);
-    (void)tile_row;
+#endif
+    (void)tile_row, (void)open;
     if (!IN_FLIGHT) overlap();
     i64 item = lane;
     do {
@@ -157,18 +161,20 @@ struct ItemPush : Operands, PushVectors {
       u64 added = 0;
       UInt<(!CELLS_BEGIN && TILE < 64) ? 32 : 64>::type fresh = 0;
       bool first = false;
-      Item found = {};
+      Found found = {};
 #if !CELLS_BEGIN
       tile_t hit = 0, there = 0;
       if (item < x.count) {
         hit = (tile_t)form.reach(x, item, active, j);
-#if !PLACES
-        found = form.item((u32)j);
+#if !PLACES && !VISITED
+        static_cast<Item&>(found) = form.item((u32)j);
         issue_load(found.tile), issue_load(found.count);
 #endif
         there = (tile_t)part_now<TILE>(t_bits, j);
         issue_load(there);
+#if !VISITED
         hit &= (tile_t)open[j];
+#endif
       }
       if (IN_FLIGHT && item == lane) overlap();
 #endif
@@ -179,6 +185,10 @@ struct ItemPush : Operands, PushVectors {
         if (hit) added = emit.add(j * TILE, hit);
 #endif
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#if VISITED
+        if (hit) static_cast<Item&>(found) = form.item((u32)j);
+        found.active = (tile_t)fresh, first = fresh != 0;
+#endif
 #if KIND == VALUES
         if (fresh)
           form.products(x, item, tile_row, active, fresh, values, *this, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
@@ -192,7 +202,7 @@ struct ItemPush : Operands, PushVectors {
         };
         j = form.tile_column(x, item);
         form.products(x, item, tile_row, active, open[j], values, *this, emit_product);
-        if (!PLACES && first) found = form.item((u32)j);
+        if (!PLACES && first) static_cast<Item&>(found) = form.item((u32)j);
 #endif
       }
 #if PLACES
@@ -207,12 +217,16 @@ struct ItemPush : Operands, PushVectors {
   }
   __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(u_val, u_iso, u_stride, i); }
   // entry(i) for the entries of u in an item, each by one of the lanes.
-  template <class Entry>
-  __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
+  template <class X, class Entry> __device__ __forceinline__ void entries(const X& x, int lane, Entry entry) const {
 #if PLACES
     if (lane == 0) entry((i64)x.unit);
 #else
-    for (u64 rest = tile_bits(u_bits, x.unit); rest; rest &= rest - 1) {
+#if VISITED
+    u64 rest = x.active;
+#else
+    u64 rest = tile_bits(u_bits, x.unit);
+#endif
+    for (; rest; rest &= rest - 1) {
       const i64 i = (i64)x.unit * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) entry(i);
     }

@@ -16,14 +16,14 @@ from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...plan.product import WORDS
+from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
-from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of
-from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Vec
+from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of, writes_all
+from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
 from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
     """The vector whose complement is the mask, if the statements at the entries of the frontier do nothing to it but
     add these entries: it may have them a round earlier, when they are found. None if there is none."""
     mask, kernel = advance.mask, along.kernel
-    if not advance.also or mask is None or not mask.complement or along.layout.rows_per_unit > 1:
+    if not advance.also or mask is None or not mask.complement:
         return None
     if not kernel.any_product or (kernel.kind != WORDS and advance.target.dtype is BOOL):  # values are bits
         return None
@@ -156,23 +156,41 @@ def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
     return mask.vec
 
 
+def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
+    """Whether a statement at the entries of u copies their values to a vector with memory for values of this type."""
+    e, x = s.value, s.target
+    copied = isinstance(e, Elementwise) and e.u == u and e.op is None and e.under is None and writes_all(s, u)
+    return copied and isinstance(x, Vec) and x.dtype == u.dtype and not {x.id, u.id} & set(iso)
+
+
 def rounds_variant(
     base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
-    rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries."""
+    rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries; if
+    it gets a copy of their values, it holds them from the beginning."""
     u, before = advance.product.u, advance.before
     written = frozenset[Vec]() if visited is None else frozenset({visited})
-    text, at_entry = entry_text(before, u, iso, whole=written, unread=written)
+    writers = [s for s in before if s.target == visited]
+    direct = base.constant("KIND") == VALUES and len(writers) == 1 and copies(writers[0], u, iso)
+    others = [s for s in before if not (direct and s in writers)]
+    text, at_entry = entry_text(others, u, iso, whole=written, unread=written)
+    lines = list[str]()
+    if visited is not None:
+        text.bits(visited, written=True)
+        lines.append(f"#define VISITED_BITS x{visited.id}_bits")
+    if visited is not None and direct:
+        text.values(visited, written=True)
+        lines.append(f"#define ENTRY_VALUES x{visited.id}_val")
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
-    others = tuple(p for p in text.parameters if p not in rotating)
-    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
-    lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
+    parameters = tuple(p for p in text.parameters if p not in rotating)
+    lines += [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
+    lines += [macro("PARAMETERS", [f", {p.declaration}" for p in parameters]), at_entry]
     label = " with statements" if before else ""
     macros = "\n".join(lines) + "\n"
     return _variant(
         base, "rounds", text, macros, label, cluster, lanes, places=False, visited=visited is not None
-    ), others
+    ), parameters
 
 
 def worklist_variant(
