@@ -12,16 +12,16 @@ typedef Rows Units;
 // what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its entries
 // are in the queues, each once.
 #if VISITED && PER > 1
-struct Found : Item {
+struct QueueItem : Item {
   UInt<PER == 64 ? 64 : 32>::type active;  // the entries of the unit that one lane found
 };
 #else
-struct Found : Item {
+struct QueueItem : Item {
   static constexpr u32 active = 1;
 };
 #endif
 // entry(i) for the entries of an item.
-template <class Entry> __device__ __forceinline__ void each_active(const Found& x, Entry entry) {
+template <class Entry> __device__ __forceinline__ void each_active(const QueueItem& x, Entry entry) {
   for (u64 rest = x.active; rest; rest &= rest - 1) entry((i64)x.unit * PER + __ffsll(rest) - 1);
 }
 
@@ -87,7 +87,7 @@ struct ItemPush : Operands, PushVectors {
         });
       emit(added, j, fresh);
 #elif VISITED
-      Found found = {};
+      QueueItem found = {};
       const bool missing = has && !bit_now(t_bits, j);
       if (waiting) overlap();
       if (missing) {
@@ -99,7 +99,7 @@ struct ItemPush : Operands, PushVectors {
       }
       emit(fresh, found);
 #else
-      Found found = {};
+      QueueItem found = {};
       u32 there = 0;
       bool allowed = false;
       if (has) {

@@ -4,7 +4,7 @@
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
-#define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(Found))))  // items of a frontier per block
+#define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(QueueItem))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.
 #define ENTRY_OF_ROUND                                 \
@@ -27,7 +27,7 @@ struct FrontierCount {
 };
 
 struct Queues {
-  Found items[QUEUES][ROOM];
+  QueueItem items[QUEUES][ROOM];
   FrontierCount counts[2];       // counts of this block for the frontier and the next one
   FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
@@ -56,8 +56,8 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
 }
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
-__device__ __forceinline__ void append_item(Queues& q, int parity, Found* next, bool add, const Found& item, u32* spill,
-                                            u64* home) {
+__device__ __forceinline__ void append_item(Queues& q, int parity, QueueItem* next, bool add, const QueueItem& item,
+                                            u32* spill, u64* home) {
   const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void append_item(Queues& q, int parity, Found* next, 
 
 // Iterate over a block's own items and its share of those in global memory.
 struct HandedOver {
-  const Found* items;
+  const QueueItem* items;
   u32 count, before;
   const u32* spill;
   u32 spilled, inside, me;
@@ -115,7 +115,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     const u64 end = begin + share < list_length ? begin + share : list_length;
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
-      Found& x = q.items[0][k - begin];
+      QueueItem& x = q.items[0][k - begin];
       static_cast<Item&>(x) = form.item(lists.list[k]);
 #if VISITED
 #if PER > 1
@@ -149,8 +149,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     count = q.before[rank + 1] - q.before[rank];
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
     seen += done ? q.all.work : work;
-    Found* const next = q.items[now == QUEUES - 1 ? 0 : now + 1];
-    const Found* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
+    QueueItem* const next = q.items[now == QUEUES - 1 ? 0 : now + 1];
+    const QueueItem* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
     i64 stop = 0;
     if (rank == 0 && threadIdx.x == THREADS - 1) stop = *(volatile i64*)(rounds + 3);
     // First, so that the barrier at the end does not wait for it.
@@ -172,7 +172,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all;
          k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;
-      Found item = {};
+      QueueItem item = {};
       if (mine < all && keeps) {
         item = q.items[now][mine];
       } else if (mine < all) {
@@ -181,7 +181,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
-      const auto emit = [&](bool add, const Found& x) {
+      const auto emit = [&](bool add, const QueueItem& x) {
         append_item(q, parity, next, add, x, lists.spill, home);
         if (!add) return;
         const i64 length = form.work_of(x);
@@ -204,8 +204,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   // Hand over to the grid. Spilled items belong to the frontier; block 0 must not exit before they were read.
   const u32 inside = q.all.count, spilled = *at_peer(&q.spilled, 0);
   const u32 me = rank * THREADS + threadIdx.x;
-  const Found* const here = q.items[now];
-  const Found* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
+  const QueueItem* const here = q.items[now];
+  const QueueItem* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
   for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
   for (u32 k = threadIdx.x; VISITED && k < count; k += THREADS) each_active(here[k], [&](i64 p) { set_bit(home, p); });
   if (me < 8) state[me] = old_state[me] = 0;

@@ -161,7 +161,7 @@ struct ItemPush : Operands, PushVectors {
       u64 added = 0;
       UInt<(!CELLS_BEGIN && TILE < 64) ? 32 : 64>::type fresh = 0;
       bool first = false;
-      Found found = {};
+      QueueItem found = {};
 #if !CELLS_BEGIN
       tile_t hit = 0, there = 0;
       if (item < x.count) {
