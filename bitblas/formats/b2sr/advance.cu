@@ -307,21 +307,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const u64 active = mine < list_length ? tile_bits(u.bits, tile_row) : 0ull;
     Items<i64> items = {};
     if (mine < list_length) items = A.items<i64>(tile_row);
-    for (u64 rest = active; rest; rest &= rest - 1) {
-      const i64 i = tile_row * TILE + __ffsll(rest) - 1;
-      if ((i & (LANES - 1)) == lane) at_entry(i);
-    }
     if (!active) items.count = 0;
-    for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += LANES) {
+    i64 item = lane;
+    do {
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
       PTR_T begin = 0, end = 0;  // range of tile row j
+#if !CELLS_BEGIN
+      u64 hit = 0, closed = 0;
+      if (item < items.count) {
+        hit = A.reach(items, item, active, j);
+        if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
+        closed = ~open[j] | part_now<TILE>(t_bits, j);
+        issue_load(closed);
+      }
+#endif
+      if (item == lane) {  // while the first loads are in flight
+        for (u64 rest = active; rest; rest &= rest - 1) {
+          const i64 i = tile_row * TILE + __ffsll(rest) - 1;
+          if ((i & (LANES - 1)) == lane) at_entry(i);
+        }
+      }
       if (item < items.count) {
 #if !CELLS_BEGIN
-        u64 hit = A.reach(items, item, active, j);
-        if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
-        hit &= open[j] & ~part_now<TILE>(t_bits, j);
+        hit &= ~closed;
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #if KIND == VALUES
         if (fresh) A.products(items, item, tile_row, active, fresh, a, u, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
@@ -335,7 +345,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       append_staged(stage, first, (u32)j, t_list, t_state + LIST_LENGTH);
       entries += __popcll(fresh);
       if (COUNTS_WORK && first) work += PREFETCH_LENGTHS ? (i64)end - begin : A.items<i64>(j).count;
-    }
+      item += LANES;
+    } while (__any_sync(ALL_LANES, item < items.count));
   }
 #if PULLS
   if (pull) {
