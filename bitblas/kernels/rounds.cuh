@@ -29,16 +29,21 @@ struct FrontierCount {
 struct Queues {
   QueueItem items[QUEUES][ROOM];
   FrontierCount counts[2];       // counts of this block for the frontier and the next one
+  Messages<FrontierCount> messages[2];  // the same of all blocks
   FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
   u32 spilled;  // in block 0: items of the next frontier that were spilled to global memory
 };
 
-// Called by the whole block: gather the counts of all blocks, and clear the counters of the next frontier.
-__device__ __forceinline__ void sum_up(Queues& q, int parity) {
+// Called by the whole block: meet the others, gather the counts of all blocks, and clear the counters of the next
+// frontier.
+__device__ __forceinline__ void sum_up(Queues& q, int parity, u32 rank, i64 done) {
+  if (!VISITED || READS_FRONTIER) meet_in_cluster();
+  else __syncthreads();
+  q.messages[parity].exchange(q.counts[parity], rank, (u32)(done >> 1));
   if (threadIdx.x < 32) {
     FrontierCount x = {};
-    if (WARP_LANE < PEERS) x = *at_peer(&q.counts[parity], WARP_LANE);
+    if (WARP_LANE < PEERS) x = q.messages[parity].of[WARP_LANE];
     u32 sum = x.count < ROOM ? x.count : ROOM;
     x.most = __reduce_max_sync(ALL_LANES, sum);
     sum += group_sum_below<PEERS>(sum);
@@ -129,6 +134,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     if (threadIdx.x == 0) {
       q.counts[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
       q.spilled = 0;
+      q.messages[0].begin(), q.messages[1].begin();
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
     clear_frontier(old_dense, lists.old_list, (i64)old_length, size, b.old_bits, b.old_val, (i64)me, (i64)all);
@@ -143,7 +149,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
   for (;; ++done) {
-    sum_up(q, parity);
+    sum_up(q, parity, rank, done);
     const u32 total = q.all.count;
     past = count;
     count = q.before[rank + 1] - q.before[rank];
@@ -195,7 +201,6 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
     if (stop) poke(&q.counts[parity ^ 1].leave, 1u);
-    meet_in_cluster();
     if (!VISITED) b.rotate();
     now = now == QUEUES - 1 ? 0 : now + 1;
     parity ^= 1;

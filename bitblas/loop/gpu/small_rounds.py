@@ -188,9 +188,11 @@ def rounds_variant(
     lines += [macro("PARAMETERS", [f", {p.declaration}" for p in parameters]), at_entry]
     label = " with statements" if before else ""
     macros = "\n".join(lines) + "\n"
-    return _variant(
-        base, "rounds", text, macros, label, cluster, lanes, places=False, visited=visited is not None
-    ), parameters
+    variant = _variant(base, "rounds", text, macros, label, cluster, lanes, places=False)
+    unread = base.constant("KIND") == WORDS or advance.product.semiring.op.binaryop.positional
+    reads = not unread or any(p.key.kind == "val" for p in rotating)
+    flags = ("VISITED", int(visited is not None)), ("READS_FRONTIER", int(reads))
+    return dataclasses.replace(variant, constants=(*variant.constants, *flags)), parameters
 
 
 def worklist_variant(
@@ -214,11 +216,9 @@ def _variant(
     lanes: int,
     *,
     places: bool,
-    visited: bool = False,
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
     constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
-    constants |= {"VISITED": int(visited)}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
