@@ -191,8 +191,8 @@ def rounds_variant(
     variant = _variant(base, "rounds", text, macros, label, cluster, lanes, places=False)
     unread = base.constant("KIND") == WORDS or advance.product.semiring.op.binaryop.positional
     reads = not unread or any(p.key.kind == "val" for p in rotating)
-    flags = ("VISITED", int(visited is not None)), ("READS_FRONTIER", int(reads))
-    return dataclasses.replace(variant, constants=(*variant.constants, *flags)), parameters
+    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads)}
+    return dataclasses.replace(variant, constants=tuple((dict(variant.constants) | flags).items())), parameters
 
 
 def worklist_variant(
@@ -218,7 +218,7 @@ def _variant(
     places: bool,
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
-    constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places), "VISITED": 0}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
