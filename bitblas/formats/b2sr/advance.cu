@@ -110,6 +110,13 @@ struct Form {
 };
 typedef Form Units;
 
+// entry(i) for the active rows of a tile row, each by one of its STRIDE lanes, all at the same time.
+template <int STRIDE, class Entry>
+__device__ __forceinline__ void each_of_row(u64 active, i64 tile_row, int lane, Entry entry) {
+  for (int r = lane; r < TILE; r += STRIDE)
+    if (active >> r & 1) entry(tile_row * TILE + r);
+}
+
 // ---- Mark the positions that an advance reaches in its output vector. ----
 
 // Set bits of tile column j. Returns those that were not set before, and whether none of the T was.
@@ -222,14 +229,11 @@ struct ItemPush : Operands, PushVectors {
     if (lane == 0) entry((i64)x.unit);
 #else
 #if VISITED
-    u64 rest = x.active;
+    const u64 active = x.active;
 #else
-    u64 rest = tile_bits(u_bits, x.unit);
+    const u64 active = tile_bits(u_bits, x.unit);
 #endif
-    for (; rest; rest &= rest - 1) {
-      const i64 i = (i64)x.unit * TILE + __ffsll(rest) - 1;
-      if ((i & (LANES - 1)) == lane) entry(i);
-    }
+    each_of_row<LANES>(active, x.unit, lane, entry);
 #endif
   }
 };
@@ -324,10 +328,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       }
 #endif
       if (item == lane) {  // while the first loads are in flight
-        for (u64 rest = active; rest; rest &= rest - 1) {
-          const i64 i = tile_row * TILE + __ffsll(rest) - 1;
-          if ((i & (LANES - 1)) == lane) at_entry(i);
-        }
+        each_of_row<LANES>(active, tile_row, lane, at_entry);
       }
       if (item < items.count) {
 #if !CELLS_BEGIN
