@@ -29,6 +29,57 @@ template <class Entry> __device__ __forceinline__ void each_active(const QueueIt
 // turns, so that even little work is spread over all of them.
 __device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
 
+// Numbers that each block of a cluster sends to all of them, with the arrival of all as a barrier. It is faster than
+// `meet_in_cluster`, because a block waits for one message of each other block and not for its own writes to global
+// memory, which other blocks may not see yet: only shared memory and results of atomics are up to date. Two are used in
+// turn.
+template <class T> struct Messages {
+  alignas(16) T of[PEERS];
+  u64 arrived;
+
+  __device__ __forceinline__ void begin() {  // one thread, before a barrier of the cluster
+#if PEERS > 1 && !defined(__CUDA_EMU__)
+    const u32 at = (u32)__cvta_generic_to_shared(&arrived);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
+#endif
+  }
+  // Called by the block, which has met: its first warp returns when all messages of this exchange, the turn-th of this
+  // object, are there.
+  __device__ __forceinline__ void exchange(const T& x, u32 rank, u32 turn) {
+#if PEERS > 1 && !defined(__CUDA_EMU__)
+    static_assert(sizeof(T) == 16, "a message is one store");
+    if (threadIdx.x >= 32) return;
+    const u32 here = (u32)__cvta_generic_to_shared(&arrived);
+    if (WARP_LANE == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(here), "r"(16 * PEERS) : "memory");
+    if (WARP_LANE < PEERS) {
+      const u32* const words = (const u32*)&x;
+      u32 to, gate;
+      asm("mapa.shared::cluster.u32 %0, %1, %2;"
+          : "=r"(to)
+          : "r"((u32)__cvta_generic_to_shared(of + rank)), "r"(WARP_LANE));
+      asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate) : "r"(here), "r"(WARP_LANE));
+      asm volatile(
+          "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
+          "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(gate)
+          : "memory");
+    }
+    u32 there = 0;
+    while (!there)
+      asm volatile(
+          "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(there)
+          : "r"(here), "r"(turn & 1)
+          : "memory");
+#else
+    (void)turn;
+    if (threadIdx.x < PEERS) *at_peer(of + rank, threadIdx.x) = x;
+    meet_in_cluster();
+#endif
+  }
+};
+
 // Limits for staying in the cluster: positions of a vector, the longest row, rounds that the grid runs before, and the
 // most units and entries of a frontier.
 struct Limits {
