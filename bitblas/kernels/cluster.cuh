@@ -148,6 +148,7 @@ struct ItemPush : Operands, PushVectors {
         if (fresh) t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
 #endif
       }
+      if (fresh) form.prefetch_row(found);
       emit(fresh, found);
 #else
       QueueItem found = {};

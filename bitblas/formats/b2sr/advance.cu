@@ -68,6 +68,13 @@ struct Form {
   __device__ __forceinline__ Item item_at(u32 place) const { return {items<PTR_T>(place / TILE), place}; }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.count); }
+  // Prefetch the first tiles of an item.
+  __device__ __forceinline__ void prefetch_row(const Item& x) const {
+#if !PACKED
+    prefetch(tiles.col + x.tile);
+#endif
+    prefetch(tiles.bits + x.tile);
+  }
 
 #if !CELLS_BEGIN
   // The bits of tile column j that the active rows of an item reach.
@@ -217,6 +224,7 @@ struct ItemPush : Operands, PushVectors {
       emit(added, j * TILE, __popcll(fresh));
 #else
       (void)added;
+      if (VISITED && first) form.prefetch_row(found);
       emit(first, found);
 #endif
       item += stride;
