@@ -20,6 +20,14 @@ struct QueueItem : Item {
   static constexpr u32 active = 1;
 };
 #endif
+// Set the bits of an item; returns whether its unit had none.
+__device__ __forceinline__ bool set_bits(u64* bits, const QueueItem& x) {
+#if VISITED && PER > 1
+  return or_tile(bits, x.unit, x.active) == 0;
+#else
+  return mark(bits, x.unit);
+#endif
+}
 // entry(i) for the entries of an item.
 template <class Entry> __device__ __forceinline__ void each_active(const QueueItem& x, Entry entry) {
   for (u64 rest = x.active; rest; rest &= rest - 1) entry((i64)x.unit * PER + __ffsll(rest) - 1);

@@ -68,8 +68,8 @@ __device__ __forceinline__ void append_item(Queues& q, int parity, QueueItem* ne
   if (at < ROOM) {
     next[at] = item;
   } else {
-    spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
-    if (VISITED) each_active(item, [&](i64 p) { set_bit(home, p); });
+    // Several items may be of one unit, for which there is room only once.
+    if (!VISITED || set_bits(home, item)) spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
     poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
@@ -163,7 +163,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
-        each_active(q.items[0][k], [&](i64 p) { set_bit(visited, p); });
+        set_bits(visited, q.items[0][k]);
         each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
       }
       meet_in_cluster();
@@ -212,7 +212,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const QueueItem* const here = q.items[now];
   const QueueItem* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
   for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
-  for (u32 k = threadIdx.x; VISITED && k < count; k += THREADS) each_active(here[k], [&](i64 p) { set_bit(home, p); });
+  for (u32 k = threadIdx.x; VISITED && k < count; k += THREADS) set_bits(home, here[k]);
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
