@@ -218,8 +218,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   u64 entries = 0, sum = 0;
   const HandedOver handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
   handed.each(form, [&](const Item& x, u32 at) {
-    if (VISITED &&
-        PER > 1) {  // several items may have found entries of one unit: `old_bits`, which is empty, says which
+    // Several items may be of one unit: `old_bits`, which is empty, tells whether it is on the list.
+    if (VISITED && PER > 1) {
       if (!mark(b.old_bits, (i64)x.unit * PER)) return;
       at = (u32)atomicAdd(state + LIST_LENGTH, 1ull);
     }
