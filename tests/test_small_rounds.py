@@ -102,6 +102,39 @@ def test_lowest_parents(device, clusters, form, most, tune):
         assert in_cluster(program) > 0
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize("form", HANDED)
+@pytest.mark.parametrize("most", [12, 8192])
+def test_parents_are_kept_where_they_are_found(device, clusters, form, most, tune):
+    """A copy of the frontier's values gets them a round early; it has no entries early, and keeps those it has."""
+    tune({"cluster.units": most})
+    A = mesh(**options(form))
+    n = A.nrows
+    p, q, r = gb.Vector(INT64, n), gb.Vector(INT64, n), gb.Vector(INT64, n)
+
+    def body(_):
+        r(q.S) << q
+        p(q.S) << q
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
+
+    rows, cols, _ = entries(A)
+    edges = set(zip(rows.tolist(), cols.tolist()))
+    for limit in (None, 5):
+        program = Program(body, while_=q, limit=limit)
+        for source in (0, 210):
+            for x in (p, q, r):
+                x.clear()
+            p[399], q[source] = -1, source
+            program.run()
+            found, level = dict(zip(*entries(p))), oracle_levels(A, source)
+            assert in_cluster(program) > 0
+            assert found.pop(399) == -1 and found == dict(zip(*entries(r)))
+            assert set(found) == {v for v in level if limit is None or level[v] < limit} - {399}
+            assert all((u, v) in edges and level[u] + 1 == level[v] for v, u in found.items() if v != source)
+            assert (q.nvals > 0) == (limit is not None)
+            assert all(level[v] == limit and (u, v) in edges for v, u in zip(*entries(q)))
+
+
 @pytest.mark.parametrize("steps", range(1, 9))
 def test_a_limit_ends_them_anywhere(device, clusters, steps):
     """Three buffers turn: after any number of rounds the frontier is found where the next kernel looks."""

@@ -27,6 +27,7 @@ struct Rows {
   __device__ __forceinline__ i64 work_of(const Item& x) const { return words_of({x.begin, x.end}); }
   __device__ __forceinline__ void issue_loads(const Item&) const {
   }  // no prefetch: an item is loaded only for new entries
+  __device__ __forceinline__ void prefetch_row(const Item&) const {}
 
   // A long row is shared by more than LANES lanes; the first 32 decode it. reached(has, j, e) for one entry per lane,
   // or N.

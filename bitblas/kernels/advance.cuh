@@ -79,6 +79,15 @@ __device__ __forceinline__ bool is_initial(cell_t raw) {
 }
 __device__ __forceinline__ bool join_is_first(C_T* at, Z_T z, C_T seen) { return is_initial(join_to(at, z, seen)); }
 #endif
+// Load into the L2 cache what other loads will need later.
+__device__ __forceinline__ void prefetch(const void* at) {
+#ifndef __CUDA_EMU__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#else
+  (void)at;
+#endif
+}
+
 // f for the half words of a unit's bits.
 template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
   for (int h = 0; h < (PER == 64 ? 2 : 1); ++h) f((i64)unit * PER / 32 + h);

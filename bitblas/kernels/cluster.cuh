@@ -8,9 +8,85 @@ typedef Rows Units;
 #define GROUPS (32 / LANES)
 #define WARPS (THREADS / 32)
 
+// VISITED: the mask is the complement of a vector to which AT_ENTRY adds every entry of u, and t is u. Then a push marks
+// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its entries
+// are in the queues, each once.
+#if VISITED && PER > 1
+struct QueueItem : Item {
+  UInt<PER == 64 ? 64 : 32>::type active;  // the entries of the unit that one lane found
+};
+#else
+struct QueueItem : Item {
+  static constexpr u32 active = 1;
+};
+#endif
+// Set the bits of an item; returns whether its unit had none.
+__device__ __forceinline__ bool set_bits(u64* bits, const QueueItem& x) {
+#if VISITED && PER > 1
+  return or_tile(bits, x.unit, x.active) == 0;
+#else
+  return mark(bits, x.unit);
+#endif
+}
+// entry(i) for the entries of an item.
+template <class Entry> __device__ __forceinline__ void each_active(const QueueItem& x, Entry entry) {
+  for (u64 rest = x.active; rest; rest &= rest - 1) entry((i64)x.unit * PER + __ffsll(rest) - 1);
+}
+
 // First item of a warp that takes `share` items at a time; its next ones follow at the stride of all warps. Blocks take
 // turns, so that even little work is spread over all of them.
 __device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
+
+// Numbers that each block of a cluster sends to all of them, with the arrival of all as a barrier. It is faster than
+// `meet_in_cluster`, because a block waits for one message of each other block and not for its own writes to global
+// memory, which other blocks may not see yet: only shared memory and results of atomics are up to date. Two are used in
+// turn.
+template <class T> struct Messages {
+  alignas(16) T of[PEERS];
+  u64 arrived;
+
+  __device__ __forceinline__ void begin() {  // one thread, before a barrier of the cluster
+#if PEERS > 1 && !defined(__CUDA_EMU__)
+    const u32 at = (u32)__cvta_generic_to_shared(&arrived);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
+#endif
+  }
+  // Called by the block, which has met: its first warp returns when all messages of this exchange, the turn-th of this
+  // object, are there.
+  __device__ __forceinline__ void exchange(const T& x, u32 rank, u32 turn) {
+#if PEERS > 1 && !defined(__CUDA_EMU__)
+    static_assert(sizeof(T) == 16, "a message is one store");
+    if (threadIdx.x >= 32) return;
+    const u32 here = (u32)__cvta_generic_to_shared(&arrived);
+    if (WARP_LANE == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(here), "r"(16 * PEERS) : "memory");
+    if (WARP_LANE < PEERS) {
+      const u32* const words = (const u32*)&x;
+      u32 to, gate;
+      asm("mapa.shared::cluster.u32 %0, %1, %2;"
+          : "=r"(to)
+          : "r"((u32)__cvta_generic_to_shared(of + rank)), "r"(WARP_LANE));
+      asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate) : "r"(here), "r"(WARP_LANE));
+      asm volatile(
+          "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
+          "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(gate)
+          : "memory");
+    }
+    u32 there = 0;
+    while (!there)
+      asm volatile(
+          "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(there)
+          : "r"(here), "r"(turn & 1)
+          : "memory");
+#else
+    (void)turn;
+    if (threadIdx.x < PEERS) *at_peer(of + rank, threadIdx.x) = x;
+    meet_in_cluster();
+#endif
+  }
+};
 
 // Limits for staying in the cluster: positions of a vector, the longest row, rounds that the grid runs before, and the
 // most units and entries of a frontier.
@@ -69,12 +145,25 @@ struct ItemPush : Operands, PushVectors {
           return mark(t_bits, j);
         });
       emit(added, j, fresh);
+#elif VISITED
+      QueueItem found = {};
+      const bool missing = has && !bit_now(t_bits, j);
+      if (waiting) overlap();
+      if (missing) {
+        fresh = mark(t_bits, j);
+        static_cast<Item&>(found) = form.item((u32)j);
+#if KIND == VALUES
+        if (fresh) t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
+#endif
+      }
+      if (fresh) form.prefetch_row(found);
+      emit(fresh, found);
 #else
-      Item found = {};
+      QueueItem found = {};
       u32 there = 0;
       bool allowed = false;
       if (has) {
-        found = form.item((u32)j);
+        static_cast<Item&>(found) = form.item((u32)j);
         there = peek((const u32*)t_bits + (j >> 5));
         allowed = is_open(mask, u_bits, j);
         form.issue_loads(found), issue_load(there), issue_load(allowed);

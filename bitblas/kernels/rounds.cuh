@@ -3,7 +3,8 @@
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
-#define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
+#define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
+#define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(QueueItem))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.
 #define ENTRY_OF_ROUND                                 \
@@ -13,6 +14,9 @@
     AT_ENTRY(i)                                        \
   }
 
+#ifndef ENTRY_VALUES
+#define ENTRY_VALUES b.val  // where the values of the frontier's entries are; the home of other kernels
+#endif
 #ifndef KEEPS
 #define KEEPS true  // whether a block may keep the items it found
 #endif
@@ -23,18 +27,23 @@ struct FrontierCount {
 };
 
 struct Queues {
-  Item items[3][ROOM];  // the frontier, the next one, and the previous one
+  QueueItem items[QUEUES][ROOM];
   FrontierCount counts[2];       // counts of this block for the frontier and the next one
+  Messages<FrontierCount> messages[2];  // the same of all blocks
   FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
   u32 spilled;  // in block 0: items of the next frontier that were spilled to global memory
 };
 
-// Called by the whole block: gather the counts of all blocks, and clear the counters of the next frontier.
-__device__ __forceinline__ void sum_up(Queues& q, int parity) {
+// Called by the whole block: meet the others, gather the counts of all blocks, and clear the counters of the next
+// frontier.
+__device__ __forceinline__ void sum_up(Queues& q, int parity, u32 rank, i64 done) {
+  if (!VISITED || READS_FRONTIER) meet_in_cluster();
+  else __syncthreads();
+  q.messages[parity].exchange(q.counts[parity], rank, (u32)(done >> 1));
   if (threadIdx.x < 32) {
     FrontierCount x = {};
-    if (WARP_LANE < PEERS) x = *at_peer(&q.counts[parity], WARP_LANE);
+    if (WARP_LANE < PEERS) x = q.messages[parity].of[WARP_LANE];
     u32 sum = x.count < ROOM ? x.count : ROOM;
     x.most = __reduce_max_sync(ALL_LANES, sum);
     sum += group_sum_below<PEERS>(sum);
@@ -52,20 +61,22 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
 }
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
-__device__ __forceinline__ void append_item(Queues& q, int parity, Item* next, bool add, const Item& item, u32* spill) {
+__device__ __forceinline__ void append_item(Queues& q, int parity, QueueItem* next, bool add, const QueueItem& item,
+                                            u32* spill, u64* home) {
   const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;
   } else {
-    spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
+    // Several items may be of one unit, for which there is room only once.
+    if (!VISITED || set_bits(home, item)) spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
     poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
 
 // Iterate over a block's own items and its share of those in global memory.
 struct HandedOver {
-  const Item* items;
+  const QueueItem* items;
   u32 count, before;
   const u32* spill;
   u32 spilled, inside, me;
@@ -102,19 +113,28 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;
   C_T* const home_val = b.val;
+  u64* const visited = b.next_bits;  // if VISITED
+  if (VISITED) b.val = b.next_val;
   {
     const u64 share = (list_length + PEERS - 1) / PEERS, begin = rank * share;
     const u64 end = begin + share < list_length ? begin + share : list_length;
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
-      const Item x = form.item(lists.list[k]);
-      q.items[0][k - begin] = x;
+      QueueItem& x = q.items[0][k - begin];
+      static_cast<Item&>(x) = form.item(lists.list[k]);
+#if VISITED
+#if PER > 1
+      x.active = part_now<PER>(home, x.unit);
+#endif
+      if (KIND == VALUES && b.val != home_val) each_active(x, [&](i64 p) { b.val[p] = home_val[p]; });
+#endif
       leave = leave || form.work_of(x) > longest;
     }
     leave = __syncthreads_or(leave);
     if (threadIdx.x == 0) {
       q.counts[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
       q.spilled = 0;
+      q.messages[0].begin(), q.messages[1].begin();
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
     clear_frontier(old_dense, lists.old_list, (i64)old_length, size, b.old_bits, b.old_val, (i64)me, (i64)all);
@@ -129,18 +149,25 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
   for (;; ++done) {
-    sum_up(q, parity);
+    sum_up(q, parity, rank, done);
     const u32 total = q.all.count;
     past = count;
     count = q.before[rank + 1] - q.before[rank];
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
     seen += done ? q.all.work : work;
-    Item* const next = q.items[now == 2 ? 0 : now + 1];
-    const Item* const old = q.items[now == 0 ? 2 : now - 1];
+    QueueItem* const next = q.items[now == QUEUES - 1 ? 0 : now + 1];
+    const QueueItem* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
     i64 stop = 0;
     if (rank == 0 && threadIdx.x == THREADS - 1) stop = *(volatile i64*)(rounds + 3);
     // First, so that the barrier at the end does not wait for it.
-    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
+      for (u32 k = threadIdx.x; k < count; k += THREADS) {
+        set_bits(visited, q.items[0][k]);
+        each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
+      }
+      meet_in_cluster();
+    }
     u32 found = 0;
     const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     // A block keeps what it found, unless sharing would finish sooner.
@@ -151,7 +178,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all;
          k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;
-      Item item = {};
+      QueueItem item = {};
       if (mine < all && keeps) {
         item = q.items[now][mine];
       } else if (mine < all) {
@@ -160,8 +187,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
-      const auto emit = [&](bool add, const Item& x) {
-        append_item(q, parity, next, add, x, lists.spill);
+      const auto emit = [&](bool add, const QueueItem& x) {
+        append_item(q, parity, next, add, x, lists.spill, home);
         if (!add) return;
         const i64 length = form.work_of(x);
         if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
@@ -174,23 +201,28 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
     if (stop) poke(&q.counts[parity ^ 1].leave, 1u);
-    meet_in_cluster();
-    b.rotate();
-    now = now == 2 ? 0 : now + 1;
+    if (!VISITED) b.rotate();
+    now = now == QUEUES - 1 ? 0 : now + 1;
     parity ^= 1;
   }
 
   // Hand over to the grid. Spilled items belong to the frontier; block 0 must not exit before they were read.
   const u32 inside = q.all.count, spilled = *at_peer(&q.spilled, 0);
   const u32 me = rank * THREADS + threadIdx.x;
-  const Item* const here = q.items[now];
-  const Item* const old = q.items[now == 0 ? 2 : now - 1];
-  for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+  const QueueItem* const here = q.items[now];
+  const QueueItem* const old = q.items[now == 0 ? QUEUES - 1 : now - 1];
+  for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+  for (u32 k = threadIdx.x; VISITED && k < count; k += THREADS) set_bits(home, here[k]);
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
   const HandedOver handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
   handed.each(form, [&](const Item& x, u32 at) {
+    // Several items may be of one unit: `old_bits`, which is empty, tells whether it is on the list.
+    if (VISITED && PER > 1) {
+      if (!mark(b.old_bits, (i64)x.unit * PER)) return;
+      at = (u32)atomicAdd(state + LIST_LENGTH, 1ull);
+    }
     lists.list[at] = x.unit;
     const i64 length = form.work_of(x);
     sum += length;
@@ -202,20 +234,21 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     each_place(x.unit, size, [&](i64 p) {
       if (!bit_of(b.bits, p)) return;
       ++entries;
-      if (b.bits == home) return;
-      set_bit(home, p);
-      if (KIND == VALUES) home_val[p] = b.val[p];
+      if (VISITED && done) clear_bit(visited, p);
+      if (KIND == VALUES && b.val != home_val) home_val[p] = b.val[p];
+      if (b.bits != home) set_bit(home, p);
     });
   });
   add_of_warp(state + ENTRIES, entries);
   add_of_warp(state + WORK, sum);
   if (me == 0) {
-    state[LIST_LENGTH] = inside + spilled;
+    if (!VISITED || PER == 1) state[LIST_LENGTH] = inside + spilled;
     state[SEEN] = seen;
     rounds[0] = rounds[2] = first + done;
     rounds[4] += done;
   }
   meet_in_cluster();
+  if (VISITED && PER > 1) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.old_bits, b.val); });
   if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }
 
@@ -227,5 +260,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   (void)n;
   const Units form = FORM_OF();
   const Operands of = {form, a, U_T(), 1, mask};
+#if VISITED
+  b.next_bits = VISITED_BITS, b.next_val = ENTRY_VALUES;
+#endif
   run_rounds(of, b, limits, rounds, state, old_state, lists, ENTRY_OF_ROUND);
 }

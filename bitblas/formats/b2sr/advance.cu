@@ -68,6 +68,13 @@ struct Form {
   __device__ __forceinline__ Item item_at(u32 place) const { return {items<PTR_T>(place / TILE), place}; }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.count); }
+  // Prefetch the first tiles of an item.
+  __device__ __forceinline__ void prefetch_row(const Item& x) const {
+#if !PACKED
+    prefetch(tiles.col + x.tile);
+#endif
+    prefetch(tiles.bits + x.tile);
+  }
 
 #if !CELLS_BEGIN
   // The bits of tile column j that the active rows of an item reach.
@@ -110,6 +117,13 @@ struct Form {
 };
 typedef Form Units;
 
+// entry(i) for the active rows of a tile row, each by one of its STRIDE lanes, all at the same time.
+template <int STRIDE, class Entry>
+__device__ __forceinline__ void each_of_row(u64 active, i64 tile_row, int lane, Entry entry) {
+  for (int r = lane; r < TILE; r += STRIDE)
+    if (active >> r & 1) entry(tile_row * TILE + r);
+}
+
 // ---- Mark the positions that an advance reaches in its output vector. ----
 
 // Set bits of tile column j. Returns those that were not set before, and whether none of the T was.
@@ -136,20 +150,24 @@ __device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 
 typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
 
 // Whether registers suffice to do other work while loads are in flight.
-#define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
+#define IN_FLIGHT ((KIND == WORDS || VISITED) && !PACKED && TILE < 64)
 
 // Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
 // item is one entry of u, otherwise all entries of its tile row. overlap(): work to do while the first loads are in
 // flight.
 struct ItemPush : Operands, PushVectors {
-  template <class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
+  template <class X, class Emit, class Overlap>
+  __device__ __forceinline__ void operator()(const X& x, int lane, int stride, Emit emit, Overlap overlap) const {
     const Open open = {mask, u_bits};
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
+#if VISITED
+    const tile_t active = x.active;
+#else
     const tile_t active = (tile_t)(PLACES        ? 1ull << (x.unit & (TILE - 1))
                                        : x.count ? tile_bits(u_bits, tile_row)
                                                  : 0ull);
-    (void)tile_row;
+#endif
+    (void)tile_row, (void)open;
     if (!IN_FLIGHT) overlap();
     i64 item = lane;
     do {
@@ -157,18 +175,20 @@ struct ItemPush : Operands, PushVectors {
       u64 added = 0;
       UInt<(!CELLS_BEGIN && TILE < 64) ? 32 : 64>::type fresh = 0;
       bool first = false;
-      Item found = {};
+      QueueItem found = {};
 #if !CELLS_BEGIN
       tile_t hit = 0, there = 0;
       if (item < x.count) {
         hit = (tile_t)form.reach(x, item, active, j);
-#if !PLACES
-        found = form.item((u32)j);
+#if !PLACES && !VISITED
+        static_cast<Item&>(found) = form.item((u32)j);
         issue_load(found.tile), issue_load(found.count);
 #endif
         there = (tile_t)part_now<TILE>(t_bits, j);
         issue_load(there);
+#if !VISITED
         hit &= (tile_t)open[j];
+#endif
       }
       if (IN_FLIGHT && item == lane) overlap();
 #endif
@@ -179,6 +199,10 @@ struct ItemPush : Operands, PushVectors {
         if (hit) added = emit.add(j * TILE, hit);
 #endif
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#if VISITED
+        if (hit) static_cast<Item&>(found) = form.item((u32)j);
+        found.active = (tile_t)fresh, first = fresh != 0;
+#endif
 #if KIND == VALUES
         if (fresh)
           form.products(x, item, tile_row, active, fresh, values, *this, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
@@ -192,7 +216,7 @@ struct ItemPush : Operands, PushVectors {
         };
         j = form.tile_column(x, item);
         form.products(x, item, tile_row, active, open[j], values, *this, emit_product);
-        if (!PLACES && first) found = form.item((u32)j);
+        if (!PLACES && first) static_cast<Item&>(found) = form.item((u32)j);
 #endif
       }
 #if PLACES
@@ -200,6 +224,7 @@ struct ItemPush : Operands, PushVectors {
       emit(added, j * TILE, __popcll(fresh));
 #else
       (void)added;
+      if (VISITED && first) form.prefetch_row(found);
       emit(first, found);
 #endif
       item += stride;
@@ -207,15 +232,16 @@ struct ItemPush : Operands, PushVectors {
   }
   __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(u_val, u_iso, u_stride, i); }
   // entry(i) for the entries of u in an item, each by one of the lanes.
-  template <class Entry>
-  __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
+  template <class X, class Entry> __device__ __forceinline__ void entries(const X& x, int lane, Entry entry) const {
 #if PLACES
     if (lane == 0) entry((i64)x.unit);
 #else
-    for (u64 rest = tile_bits(u_bits, x.unit); rest; rest &= rest - 1) {
-      const i64 i = (i64)x.unit * TILE + __ffsll(rest) - 1;
-      if ((i & (LANES - 1)) == lane) entry(i);
-    }
+#if VISITED
+    const u64 active = x.active;
+#else
+    const u64 active = tile_bits(u_bits, x.unit);
+#endif
+    each_of_row<LANES>(active, x.unit, lane, entry);
 #endif
   }
 };
@@ -293,21 +319,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const u64 active = mine < list_length ? tile_bits(u.bits, tile_row) : 0ull;
     Items<i64> items = {};
     if (mine < list_length) items = A.items<i64>(tile_row);
-    for (u64 rest = active; rest; rest &= rest - 1) {
-      const i64 i = tile_row * TILE + __ffsll(rest) - 1;
-      if ((i & (LANES - 1)) == lane) at_entry(i);
-    }
     if (!active) items.count = 0;
-    for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += LANES) {
+    i64 item = lane;
+    do {
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
       PTR_T begin = 0, end = 0;  // range of tile row j
+#if !CELLS_BEGIN
+      u64 hit = 0, closed = 0;
+      if (item < items.count) {
+        hit = A.reach(items, item, active, j);
+        if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
+        closed = ~open[j] | part_now<TILE>(t_bits, j);
+        issue_load(closed);
+      }
+#endif
+      if (item == lane) {  // while the first loads are in flight
+        each_of_row<LANES>(active, tile_row, lane, at_entry);
+      }
       if (item < items.count) {
 #if !CELLS_BEGIN
-        u64 hit = A.reach(items, item, active, j);
-        if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
-        hit &= open[j] & ~part_now<TILE>(t_bits, j);
+        hit &= ~closed;
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #if KIND == VALUES
         if (fresh) A.products(items, item, tile_row, active, fresh, a, u, [&](i64 at, Z_T z) { t_val[at] = C_T(z); });
@@ -321,7 +354,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       append_staged(stage, first, (u32)j, t_list, t_state + LIST_LENGTH);
       entries += __popcll(fresh);
       if (COUNTS_WORK && first) work += PREFETCH_LENGTHS ? (i64)end - begin : A.items<i64>(j).count;
-    }
+      item += LANES;
+    } while (__any_sync(ALL_LANES, item < items.count));
   }
 #if PULLS
   if (pull) {

@@ -22,6 +22,7 @@ struct Rows {
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.begin), issue_load(x.end); }
+  __device__ __forceinline__ void prefetch_row(const Item&) const {}
 
   // Warps that share a row take 32 of its pieces in turn. reached(has, j, e) for one entry per lane, or N.
   template <int N = 1, class F>

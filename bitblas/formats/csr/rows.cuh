@@ -23,6 +23,9 @@ struct Rows {
   // Load what an item consists of, at the same time as neighbouring loads.
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.begin), issue_load(x.end); }
 
+  // Prefetch the first columns of an item.
+  __device__ __forceinline__ void prefetch_row(const Item& x) const { prefetch(col.col + x.begin); }
+
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
   // call both together; `has` is false for lanes without an entry.
   template <class F> __device__ __forceinline__ void visit_row(const Item& x, int lane, int stride, F reached) const {

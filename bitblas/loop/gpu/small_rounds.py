@@ -8,21 +8,22 @@ that have entries (kernels/worklist_rounds.cuh).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from semirings.dtypes import BOOL
+
 from ... import tuning
 from ...kernels.variant import Variant
-from ...plan.product import WORDS
+from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
-from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of
-from ..ir import InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
+from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of, writes_all
+from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
 from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def small_rounds(build: Build) -> SmallRounds:
     if isinstance(how, Advance):
         if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
             cluster = cluster._replace(threads=2 * cluster.threads)
-        variant, parameters = rounds_variant(base, advance.before, advance.product.u, build.iso, cluster, lanes)
+        visited = visited_vector(advance, along)
+        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
@@ -139,18 +141,58 @@ def fits_64_registers(along: AdvanceMatrix, advance: Variant) -> bool:
     return along.kernel.kind == WORDS or (any_of_equal and not decodes)
 
 
+def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
+    """The vector whose complement is the mask, if the statements at the entries of the frontier do nothing to it but
+    add these entries: it may have them a round earlier, when they are found. None if there is none."""
+    mask, kernel = advance.mask, along.kernel
+    if not advance.also or mask is None or not mask.complement:
+        return None
+    if not kernel.any_product or (kernel.kind != WORDS and advance.target.dtype is BOOL):  # values are bits
+        return None
+    for s in advance.before:
+        reads = isinstance(s.value, Elementwise) and mask.vec in (*s.value.terms, *s.value.defaults)
+        if reads or (s.target == mask.vec and s.accum is not None):
+            return None
+    return mask.vec
+
+
+def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
+    """Whether a statement at the entries of u copies their values to a vector with memory for values of this type."""
+    e, x = s.value, s.target
+    copied = isinstance(e, Elementwise) and e.u == u and e.op is None and e.under is None and writes_all(s, u)
+    return copied and isinstance(x, Vec) and x.dtype == u.dtype and not {x.id, u.id} & set(iso)
+
+
 def rounds_variant(
-    advance: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
+    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
-    rotate inside the kernel, is not among them."""
-    text, at_entry = entry_text(before, u, iso)
+    rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries; if
+    it gets a copy of their values, it holds them from the beginning."""
+    u, before = advance.product.u, advance.before
+    written = frozenset[Vec]() if visited is None else frozenset({visited})
+    writers = [s for s in before if s.target == visited]
+    direct = base.constant("KIND") == VALUES and len(writers) == 1 and copies(writers[0], u, iso)
+    others = [s for s in before if not (direct and s in writers)]
+    text, at_entry = entry_text(others, u, iso, whole=written, unread=written)
+    lines = list[str]()
+    if visited is not None:
+        text.bits(visited, written=True)
+        lines.append(f"#define VISITED_BITS x{visited.id}_bits")
+    if visited is not None and direct:
+        text.values(visited, written=True)
+        lines.append(f"#define ENTRY_VALUES x{visited.id}_val")
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
-    others = tuple(p for p in text.parameters if p not in rotating)
-    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
-    lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
+    parameters = tuple(p for p in text.parameters if p not in rotating)
+    lines += [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
+    lines += [macro("PARAMETERS", [f", {p.declaration}" for p in parameters]), at_entry]
     label = " with statements" if before else ""
-    return _variant(advance, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+    macros = "\n".join(lines) + "\n"
+    variant = _variant(base, "rounds", text, macros, label, cluster, lanes, places=False)
+    unread = base.constant("KIND") == WORDS or advance.product.semiring.op.binaryop.positional
+    reads = not unread or any(p.key.kind == "val" for p in rotating)
+    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads)}
+    return dataclasses.replace(variant, constants=tuple((dict(variant.constants) | flags).items())), parameters
 
 
 def worklist_variant(
@@ -176,7 +218,7 @@ def _variant(
     places: bool,
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
-    constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places), "VISITED": 0}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
