@@ -1,0 +1,225 @@
+// All rounds of a loop in one launch: the blocks of the whole grid run at the same time and meet after each round, which
+// costs less than a launch. For bodies of one advance of which any product will do, along rows of very different lengths.
+// A frontier is listed as chunks: CHUNK entries of a row or fewer, so that all warps have as much work, and a warp need
+// not load where a row begins. A round that pulls lists nothing; the next one that pushes lists the entries by their bits.
+// Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
+#include "kernels/reached_rows.cuh"
+#define FIRST_CHUNK (1u << 31)  // of a row, in its length
+#define FEW_CHUNKS 4  // of a row, which its own lane writes
+
+struct alignas(16) Chunk {
+  u32 unit, length;
+  i64 begin;
+};
+
+// What is known about a frontier when all blocks have met.
+struct Found {
+  u64 chunks, entries, work, stop;
+};
+struct Numbers {
+  u64 gate, unused;
+  Found found[3];  // of the frontier, the next one, and the one after that, in rotation
+};
+// Two lists of up to `capacity` chunks, in rotation; a longer one is not stored, and such a frontier pulls.
+struct ChunkLists {
+  Chunk *first, *second;
+  u64 capacity;
+};
+
+struct ChunkStage {
+  Chunk chunks[STAGED];
+  u32 count, room;  // chunks, and how many are staged if there are more than STAGED
+  u64 first, entries, work;
+};
+union GridMemory {
+  ChunkStage stage;
+#if PULLS
+  Deferred deferred;
+#endif
+};
+
+// The next frontier, as a round finds it.
+struct NextFrontier {
+  ChunkStage& stage;
+  Chunk* list;
+  u64 capacity;
+  Found* found;
+  u64 entries, work;  // of this thread
+
+  __device__ __forceinline__ void begin() {  // the whole block
+    if (threadIdx.x == 0) stage.count = 0, stage.room = STAGED;
+    entries = work = 0;
+    __syncthreads();
+  }
+  __device__ __forceinline__ static Chunk chunk(const Item& x, u32 s) {
+    const u32 length = (u32)(x.end - x.begin), from = s * CHUNK, left = length - from;
+    return {x.unit, (left < CHUNK ? left : CHUNK) | (s ? 0 : FIRST_CHUNK), (i64)x.begin + from};
+  }
+  // Called by the whole warp: append the rows of lanes with `add`, N per lane.
+  template <int N> __device__ __forceinline__ void append(const bool* add, const Item* row) {
+    u32 parts[N], mine = 0;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      const u32 length = add[k] ? (u32)(row[k].end - row[k].begin) : 0;
+      parts[k] = length > CHUNK ? (length + CHUNK - 1) / CHUNK : add[k];
+      mine += parts[k], entries += add[k], work += length;
+    }
+    if (!__any_sync(ALL_LANES, mine != 0)) return;
+    const u32 before = group_sum_below<32>(mine), all = __shfl_sync(ALL_LANES, before + mine, 31);
+    u32 at = 0;
+    if (WARP_LANE == 0) at = atomicAdd(&stage.count, all);
+    at = __shfl_sync(ALL_LANES, at, 0);
+    const bool fits = at + all <= STAGED;
+    u64 to = at;
+    if (!fits) {
+      if (WARP_LANE == 0 && at < STAGED) stage.room = at;  // of the groups that did not fit, one began inside
+      if (WARP_LANE == 0) to = atomicAdd(&found->chunks, (u64)all);
+      to = __shfl_sync(ALL_LANES, to, 0);
+      if (to + all > capacity) return;  // not stored
+    }
+    Chunk* const chunks = fits ? stage.chunks : list;
+    to += before;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      if (parts[k] <= FEW_CHUNKS)
+        for (u32 s = 0; s < parts[k]; ++s) chunks[to + s] = chunk(row[k], s);
+      for (u32 todo = __ballot_sync(ALL_LANES, parts[k] > FEW_CHUNKS); todo; todo &= todo - 1) {
+        const int owner = __ffs(todo) - 1;
+        Item x;
+        x.unit = __shfl_sync(ALL_LANES, row[k].unit, owner);
+        x.begin = __shfl_sync(ALL_LANES, row[k].begin, owner), x.end = __shfl_sync(ALL_LANES, row[k].end, owner);
+        const u64 first = __shfl_sync(ALL_LANES, to, owner);
+        const u32 count = __shfl_sync(ALL_LANES, parts[k], owner);
+        for (u32 s = WARP_LANE; s < count; s += 32) chunks[first + s] = chunk(x, s);
+      }
+      to += parts[k];
+    }
+  }
+  // The whole block: store what was staged. lists: whether anything was.
+  __device__ __forceinline__ void end(bool lists) {
+    __shared__ u64 sums[2];
+    if (threadIdx.x == 0) sums[0] = sums[1] = 0;
+    __syncthreads();
+    add_of_warp(&sums[0], entries);
+    add_of_warp(&sums[1], work);
+    __syncthreads();
+    const u32 count = !lists ? 0 : stage.count <= STAGED ? stage.count : stage.room;
+    if (threadIdx.x == 0) {
+      if (count) stage.first = atomicAdd(&found->chunks, (u64)count);
+      if (sums[0]) atomicAdd(&found->entries, sums[0]), atomicAdd(&found->work, sums[1]);
+    }
+    __syncthreads();
+    if (count && stage.first + count <= capacity)
+      for (u32 k = threadIdx.x; k < count; k += THREADS) list[stage.first + k] = stage.chunks[k];
+  }
+};
+
+// List the entries of bits: all warps take half words far apart.
+__device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, i64 size, u32 warp, u32 warps,
+                                             NextFrontier& next) {
+  const u32 halves = (u32)((size + 31) / 32);
+  for (u32 first = warp; first < halves; first += 32 * warps) {
+    const u32 h = first + WARP_LANE * warps;
+    const u32 word = h < halves ? ((const u32*)bits)[h] : 0;
+    for (u32 todo = __ballot_sync(ALL_LANES, word != 0); todo; todo &= todo - 1) {
+      const int owner = __ffs(todo) - 1;
+      const u32 i = 32 * (first + owner * warps) + WARP_LANE;
+      const bool add = __shfl_sync(ALL_LANES, word, owner) >> WARP_LANE & 1;
+      const Item row = add ? A.item(i) : Item{};
+      next.append<1>(&add, &row);
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, Buffers b, ChunkLists lists, MaskView mask,
+                FORM(), Values a, PULL_FORM() PARAMETERS) {
+  await_previous();
+  (void)n;
+  Numbers* const numbers = (Numbers*)words;
+  __shared__ GridMemory memory;
+  Barrier barrier = {&numbers->gate, 0};
+  const Rows A = FORM_OF();
+  const i64 size = limits.size, first = rounds[0], limit = rounds[1];
+  const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;
+  NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
+  next.begin();
+  list_entries(A, b.bits, size, warp, warps, next);
+  next.end(true);
+  barrier.meet();
+  bool listed = true;
+  u64 seen = 0;
+  i64 done = 0;
+  int now = 0;
+  for (;; ++done) {
+    Found* const here = numbers->found + now;
+    now = now == 2 ? 0 : now + 1;
+    next.found = numbers->found + now;
+    const u64 entries = load_fresh(&here->entries), work = load_fresh(&here->work), stop = load_fresh(&here->stop);
+    u64 chunks = load_fresh(&here->chunks);
+    if (!entries || first + done >= limit || stop) break;
+    bool pull = PULLS && limits.pulls(work, entries, seen);
+    const Chunk* const list = done & 1 ? lists.second : lists.first;
+    if (!pull && !listed) {
+      NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
+      again.begin();
+      list_entries(A, b.bits, size, warp, warps, again);
+      again.entries = again.work = 0;
+      again.end(true);
+      barrier.meet();
+      chunks = load_fresh(&here->chunks);
+    }
+    pull = pull || (PULLS && chunks > lists.capacity);
+    if (first_thread() == 0) {
+      numbers->found[now == 2 ? 0 : now + 1] = {};
+      if (*(volatile const i64*)(rounds + 3)) next.found->stop = 1;
+    }
+    for (i64 w = first_thread(); w < (size + 63) / 64; w += all_threads()) b.old_bits[w] = 0;
+    const SourceView u = {b.bits, (const STORED(U_T)*)b.val, U_T(), 1, nullptr, nullptr, nullptr};
+    const FrontierView t = {b.next_bits, b.next_val, nullptr, nullptr, nullptr};
+    const auto entry = [&](i64 i) {
+      const i64 rounds[] = {first}, ahead = done;
+      (void)rounds, (void)ahead;
+      AT_ENTRY(i)
+    };
+    next.list = done & 1 ? lists.first : lists.second;
+    next.begin();
+    if (!pull) {
+      u32 i = 0;
+      const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
+        bool fresh[AT_ONCE];
+        Item row[AT_ONCE];
+        reach_positions(A, u, t, mask, a, false, i, has, j, e, owner, fresh, row);
+        next.append<AT_ONCE>(fresh, row);
+      };
+      for (u32 k = warp; k < chunks; k += 32 * warps) {
+        const u64 at = k + (u64)WARP_LANE * warps;
+        Chunk x = {};
+        if (at < chunks) x = list[at];
+        i = x.unit;
+        if (x.length & FIRST_CHUNK) entry((i64)i);
+        walk_rows(A, Item{i, (PTR_T)x.begin, (PTR_T)(x.begin + (x.length & ~FIRST_CHUNK))}, push);
+      }
+    }
+#if PULLS
+    if (pull) {
+      each_entry(b.bits, size, first_thread(), all_threads(), entry);
+      const PullRows back = PULL_FORM_OF();
+      const bool same = is_same(back, A);
+      pull_rows(back, u, t, mask, a.stride, size, warp, warps, memory.deferred,
+                [&](const Hit& hit, i64 j, const pull_row_t& row) {
+                  pulled_value(back, u, t, a, hit, j);
+                  next.entries += hit.some;
+                  if (hit.some) next.work += same ? pull_row_length(row) : A.work_of(A.item((u32)j));
+                });
+      __syncthreads();
+    }
+#endif
+    next.end(!pull);
+    seen += work;
+    listed = !pull;
+    barrier.meet();
+    b.rotate();
+  }
+  if (first_thread() == 0) rounds[0] = rounds[2] = first + done;
+}

@@ -1,0 +1,94 @@
+"""All rounds of a body in one launch of the whole grid, whose blocks meet after each round (kernels/grid_rounds.cuh).
+
+For a body of one advance along plain rows of very different lengths, of which any product will do: searches of web and
+social graphs. A frontier is listed in chunks of rows, so that all warps have as much work. There is no loop then: the
+launch takes the place of the captured body and of small rounds in a cluster.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import tuning
+from ...kernels.variant import Variant
+from ..buffers import BUFFERS, Argument
+from ..codegen.cuda_dialect import Key, Parameter, macro
+from ..codegen.cuda_kernels import entry_text
+from ..fuse import Advance, Line, statement_texts
+from .products import AdvanceMatrix, launch_arguments, limits
+from .small_rounds import plan_small_rounds
+
+if TYPE_CHECKING:
+    from ...typing import Array
+    from .build import Build
+
+CHUNK_BYTES = 16
+NUMBERS = 14  # in 64-bit words: the barrier, and what is known about three frontiers
+
+
+class GridRounds:
+    """The launch, and its memory. cleared: arrays, and what fills them before it."""
+
+    text = "all rounds in one launch of the grid, whose blocks meet after each"
+
+    def __init__(self, build: Build, advance: Advance, along: AdvanceMatrix) -> None:
+        device, layout, product = build.device, along.layout, advance.product
+        u, state = build.buffers[advance.target], build.first[advance.target]
+        back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.kernel.pulls else None
+        mask = advance.mask
+        search = mask is not None and mask.complement and mask.vec in build.written
+        threads, resident = tuning.count("grid.threads"), tuning.count("grid.blocks")
+        variant, parameters = self._variant(build, advance, along, threads, resident)
+        chunk, rest = variant.constant("CHUNK"), 4 if along.kernel.pulls else 1
+        capacity = max(1, (layout.units + layout.work // chunk) // rest)
+        lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
+        numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
+        self.cleared = [(numbers, np.uint64(0))]
+        longest = build.longest(layout)
+        args: tuple[Argument, ...] = (
+            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=search)),
+            *(build.rounds, numbers, *u.bits),
+            *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
+            *(*lists, np.uint64(capacity)),
+            *launch_arguments(build.mask(mask)),
+            *along.matrix(device, longest),
+            *along.back(device, back, product),
+            *build.resolve(parameters),
+        )
+        units = max(1, -(-(layout.units + layout.work) // threads))
+        self.launch = build.launcher(variant, min(device.multiprocessors * resident, units), args, threads)
+        self.line = Line(advance.kind, statement_texts(advance), str(variant))
+
+    @staticmethod
+    def _variant(
+        build: Build, advance: Advance, along: AdvanceMatrix, threads: int, resident: int
+    ) -> tuple[Variant, tuple[Parameter, ...]]:
+        """The kernel, and the parameters of its statements. The frontier, whose buffers rotate inside the kernel, is not
+        among them."""
+        u = advance.product.u
+        text, at_entry = entry_text(advance.before, u, build.iso)
+        base = along.kernel.variant((text, at_entry))
+        rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
+        others = tuple(p for p in text.parameters if p not in rotating)
+        names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
+        lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
+        constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1, "PLACES": 0}
+        constants |= {"CHUNK": tuning.count("grid.chunk"), "STAGED": tuning.count("grid.staged")}
+        variant = dataclasses.replace(
+            base, kernel="formats/csr/grid_rounds", constants=tuple(constants.items()), text="\n".join(lines) + "\n"
+        )
+        return variant, others
+
+
+def plan_grid_rounds(build: Build) -> tuple[Advance, AdvanceMatrix] | None:
+    """The advance whose rounds one launch of the grid runs; None: the body does something else, or another way is
+    faster."""
+    how = plan_small_rounds(build.round, build.condition)
+    if not isinstance(how, Advance) or not build.outer:
+        return None
+    along = AdvanceMatrix.of(build, how)
+    plain = along.layout.format.kernels["advance"].kernel == "formats/csr/advance"
+    return (how, along) if plain and along.segments and along.kernel.any_product else None
