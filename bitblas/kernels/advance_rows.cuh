@@ -20,7 +20,6 @@ typedef u8 rows_t;
 typedef u32 rows_t;
 #endif
 
-
 #ifndef ADVANCE_BLOCKS
 #define ADVANCE_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
@@ -172,13 +171,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
     const PullRows back = PULL_FORM_OF();
     const bool same = is_same(back, A);
     __shared__ Deferred deferred;
-    pull_rows(back, u, t, mask, a.stride, size, warp, warps, deferred,
-              [&](const Hit& hit, i64 j, const pull_row_t& row) {
-                pulled_value(back, u, t, a, hit, j);
-                const i64 length =
-                    !COUNTS_WORK || !hit.some ? 0 : same ? pull_row_length(row) : A.work_of(A.item((u32)j));
-                add_row_work(stage, out, hit.some, j, length, entries, work);
-              });
+    pull_rows(
+        back, u, t, mask, a.stride, size, warp, warps, deferred, [&](const Hit& hit, i64 j, const pull_row_t& row) {
+          pulled_value(back, u, t, a, hit, j);
+          const i64 length = !COUNTS_WORK || !hit.some ? 0 : same ? pull_row_length(row) : A.work_of(A.item((u32)j));
+          add_row_work(stage, out, hit.some, j, length, entries, work);
+        });
     if (thread_number() == 0) t.state[DENSE] = 1;
   }
 #endif

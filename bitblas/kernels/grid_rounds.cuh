@@ -4,12 +4,19 @@
 // not load where a row begins. A round that pulls lists nothing; the next one that pushes lists the entries by their bits.
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
 #include "kernels/reached_rows.cuh"
-#define FIRST_CHUNK (1u << 31)  // of a row, in its length
+#define FIRST_CHUNK (1ull << 63)
 #define FEW_CHUNKS 4  // of a row, which its own lane writes
+#define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are
 
+// Entries of a row from `begin` on. row: its number, their number (<< 32), and FIRST_CHUNK of each row.
 struct alignas(16) Chunk {
-  u32 unit, length;
+  u64 row;
   i64 begin;
+
+  __device__ __forceinline__ bool is_first() const { return row >> 63; }
+  __device__ __forceinline__ Item item() const {
+    return {(u32)row, (PTR_T)begin, (PTR_T)(begin + ((u32)(row >> 32) & ~(1u << 31)))};
+  }
 };
 
 // What is known about a frontier when all blocks have met.
@@ -53,7 +60,7 @@ struct NextFrontier {
   }
   __device__ __forceinline__ static Chunk chunk(const Item& x, u32 s) {
     const u32 length = (u32)(x.end - x.begin), from = s * CHUNK, left = length - from;
-    return {x.unit, (left < CHUNK ? left : CHUNK) | (s ? 0 : FIRST_CHUNK), (i64)x.begin + from};
+    return {x.unit | (u64)(left < CHUNK ? left : CHUNK) << 32 | (s ? 0 : FIRST_CHUNK), (i64)x.begin + from};
   }
   // Called by the whole warp: append the rows of lanes with `add`, N per lane.
   template <int N> __device__ __forceinline__ void append(const bool* add, const Item* row) {
@@ -155,11 +162,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     Found* const here = numbers->found + now;
     now = now == 2 ? 0 : now + 1;
     next.found = numbers->found + now;
+    const Chunk* const list = done & 1 ? lists.second : lists.first;
+    // Loads are issued together.
     const u64 entries = load_fresh(&here->entries), work = load_fresh(&here->work), stop = load_fresh(&here->stop);
     u64 chunks = load_fresh(&here->chunks);
+    const u64 own = warp + (u64)WARP_LANE * warps;
+    const bool early = listed && WARP_LANE < AHEAD && own < lists.capacity;
+    Chunk ahead = {};
+    if (early) ahead = list[own];
+    issue_load(ahead.row), issue_load(ahead.begin);
     if (!entries || first + done >= limit || stop) break;
     bool pull = PULLS && limits.pulls(work, entries, seen);
-    const Chunk* const list = done & 1 ? lists.second : lists.first;
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       again.begin();
@@ -195,10 +208,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       for (u32 k = warp; k < chunks; k += 32 * warps) {
         const u64 at = k + (u64)WARP_LANE * warps;
         Chunk x = {};
-        if (at < chunks) x = list[at];
-        i = x.unit;
-        if (x.length & FIRST_CHUNK) entry((i64)i);
-        walk_rows(A, Item{i, (PTR_T)x.begin, (PTR_T)(x.begin + (x.length & ~FIRST_CHUNK))}, push);
+        if (at < chunks) x = early && k == warp ? ahead : list[at];
+        const Item row = x.item();
+        i = row.unit;
+        if (x.is_first()) entry((i64)i);
+        walk_rows(A, row, push);
       }
     }
 #if PULLS

@@ -106,8 +106,7 @@ __device__ __forceinline__ void reach_positions(const Rows& A, const SourceView&
 #endif
   u32 word[AT_ONCE];
 #pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k)
-    word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+  for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k) {
     fresh[k] = !(word[k] >> (j[k] & 31) & 1);
@@ -120,11 +119,11 @@ __device__ __forceinline__ void reach_positions(const Rows& A, const SourceView&
 // ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
 // Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
 // (BY_BLOCK). The layout defines the row type (pull_row_t) and walks 32 rows at a time.
-#define APART 4         // with at most this many rows per warp, the rows are spread far apart
-#define MOST_ROWS 512   // rows of a warp at a time
-#define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
-#define LONGEST 1024    // entries of a row from which on the whole block searches it
-#define LONG_SLOTS 32   // long rows that a block can queue; a warp searches further ones itself
+#define APART 4  // with at most this many rows per warp, the rows are spread far apart
+#define MOST_ROWS 512  // rows of a warp at a time
+#define SLOTS 64  // deferred rows of a warp; it processes 32 as soon as it has them
+#define LONGEST 1024  // entries of a row from which on the whole block searches it
+#define LONG_SLOTS 32  // long rows that a block can queue; a warp searches further ones itself
 
 // Rows that a warp takes at a time: a power of two such that every warp gets some.
 __device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {

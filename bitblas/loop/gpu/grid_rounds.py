@@ -36,7 +36,7 @@ class GridRounds:
 
     def __init__(self, build: Build, advance: Advance, along: AdvanceMatrix) -> None:
         device, layout, product = build.device, along.layout, advance.product
-        u, state = build.buffers[advance.target], build.first[advance.target]
+        u = build.buffers[advance.target]
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.kernel.pulls else None
         mask = advance.mask
         search = mask is not None and mask.complement and mask.vec in build.written
@@ -66,8 +66,7 @@ class GridRounds:
     def _variant(
         build: Build, advance: Advance, along: AdvanceMatrix, threads: int, resident: int
     ) -> tuple[Variant, tuple[Parameter, ...]]:
-        """The kernel, and the parameters of its statements. The frontier, whose buffers rotate inside the kernel, is not
-        among them."""
+        """The kernel, and the parameters of its statements, without those of the frontier, whose buffers rotate."""
         u = advance.product.u
         text, at_entry = entry_text(advance.before, u, build.iso)
         base = along.kernel.variant((text, at_entry))
