@@ -1092,13 +1092,13 @@ TABLE: dict[str, Threshold] = {
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
     "grid.threads": Threshold(
-        512, "threads per block", "Of a launch that runs all rounds of a loop: few blocks have to meet after each."
+        1024, "threads per block", "Of a launch that runs all rounds of a loop: few blocks have to meet after each."
     ),
-    "grid.blocks": Threshold(2, "blocks per multiprocessor", "Of such a launch: 64 registers for each thread."),
+    "grid.blocks": Threshold(1, "blocks per multiprocessor", "Of such a launch: 64 registers for each thread."),
     "grid.chunk": Threshold(
-        64, "entries", "Of a row at most, on its lists: warps with as many chunks have about as much work."
+        32, "entries", "Of a row at most, on its lists: warps with as many chunks have about as much work."
     ),
-    "grid.staged": Threshold(1024, "chunks", "That a block collects before it adds them to the list."),
+    "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),
     "relaxation.threads": Threshold(

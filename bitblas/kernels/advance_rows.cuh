@@ -115,8 +115,68 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
   const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
     bool fresh[AT_ONCE];
     Item row[AT_ONCE];
-    reach_positions(A, u, t, mask, a, early, i, has, j, e, owner, fresh, row);
-    found(stage, out, fresh, j, row, early || EARLY, entries, work);
+    u32 masked[AT_ONCE], also[AT_ONCE];  // words that `open` reads
+#if !CELLS_BEGIN
+    u32 there[AT_ONCE];
+#endif
+#if KIND == VALUES
+    Z_T z[AT_ONCE];
+    A_T weight[AT_ONCE];
+    U_T x[AT_ONCE];
+    u32 from[AT_ONCE];
+#if CELLS_BEGIN
+    C_T cell[AT_ONCE];
+    cell_t before[AT_ONCE];
+#endif
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
+      weight[k] = has[k] ? a.at(e[k]) : A_T();
+      x[k] = has[k] ? u.at(from[k]) : U_T();
+    }
+#else
+    (void)e, (void)owner;
+#endif
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      masked[k] = has[k] ? mask.stored(j[k] >> 5) : 0;
+      also[k] = ALSO && has[k] ? peek((const u32*)u.bits + (j[k] >> 5)) : 0;
+#if CELLS_BEGIN
+      cell[k] = has[k] ? cell_at(t.values + j[k]) : C_T(BEGIN);
+#else
+      there[k] = has[k] ? peek((const u32*)t.bits + (j[k] >> 5)) : 0;
+#endif
+      row[k] = {};
+      if (early && has[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
+    }
+    // Results of loads and atomics are used only when all are in flight.
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((mask.allowed(masked[k] | also[k]) >> (j[k] & 31)) & 1);
+#if KIND == VALUES
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? mul(weight[k], x[k], j[k], from[k]) : Z_T(BEGIN);
+#endif
+#if CELLS_BEGIN
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) before[k] = fresh[k] ? join_to(t.values + j[k], z[k], cell[k]) : cell_t(0);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && is_initial(before[k]);
+#else
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1);
+#endif
+    u32 word[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k)
+      word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
+#if KIND == VALUES && !CELLS_BEGIN
+      if (fresh[k]) t.values[j[k]] = C_T(z[k]);
+#endif
+    }
+    found(stage, out, fresh, j, row, early, entries, work);
   };
 
   // Entries of u, one per lane: as many of the list as give every warp some, or those of 32 units of bits, which are

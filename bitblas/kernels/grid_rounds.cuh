@@ -1,5 +1,6 @@
 // All rounds of a loop in one launch: the blocks of the whole grid run at the same time and meet after each round, which
-// costs less than a launch. For bodies of one advance of which any product will do, along rows of very different lengths.
+// costs less than a launch. For searches along rows of very different lengths: of each position any product will do, and
+// what has been in a frontier is masked. These positions are bits in `closed`, all that an edge has to read.
 // A frontier is listed as chunks: CHUNK entries of a row or fewer, so that all warps have as much work, and a warp need
 // not load where a row begins. A round that pulls lists nothing; the next one that pushes lists the entries by their bits.
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
@@ -138,18 +139,80 @@ __device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, i64
   }
 }
 
+// Close the entries of a frontier that a pull has found.
+__device__ __forceinline__ void close_entries(const u64* bits, u64* closed, i64 words) {
+  for (i64 w = first_thread(); w < words; w += all_threads())
+    if (bits[w]) poke(closed + w, closed[w] | bits[w]);
+}
+
+// Entries of rows, AT_ONCE per lane, reach columns j that are not closed yet.
+struct Reach {
+  const Rows& A;
+  const SourceView& u;
+  const FrontierView& t;
+  const Values& a;
+  u32* closed;
+  NextFrontier& next;
+  u32 i;  // row of this lane
+
+  __device__ __forceinline__ void operator()(const bool* has, const number_t* j, const entry_t* e, const int* owner) {
+    bool fresh[AT_ONCE];
+    Item row[AT_ONCE];
+    u32 word[AT_ONCE];
+#if KIND == VALUES
+    A_T weight[AT_ONCE];
+    U_T x[AT_ONCE];
+    u32 from[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
+      weight[k] = has[k] ? a.at(e[k]) : A_T();
+      x[k] = has[k] ? u.at(from[k]) : U_T();
+    }
+#else
+    (void)e, (void)owner;
+#endif
+    // Results of loads and atomics are used only when all are in flight.
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed + (j[k] >> 5)) : ~0u;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
+      row[k] = {};
+      if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr(closed + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
+      if (!fresh[k]) continue;
+      set_bit(t.bits, (i64)j[k]);
+#if KIND == VALUES
+      t.values[j[k]] = C_T(mul(weight[k], x[k], j[k], from[k]));
+#endif
+    }
+    next.append<AT_ONCE>(fresh, row);
+  }
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, Buffers b, ChunkLists lists, MaskView mask,
-                FORM(), Values a, PULL_FORM() PARAMETERS) {
+    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, u64* closed, Buffers b, ChunkLists lists,
+                i64 pieces, const u64* piece, u64* reported, MaskView mask, FORM(), Values a, PULL_FORM() PARAMETERS) {
   await_previous();
   (void)n;
   Numbers* const numbers = (Numbers*)words;
-  __shared__ GridMemory memory;
+  extern __shared__ __align__(16) u64 dynamic[];
+  static_assert(sizeof(GridMemory) <= SHARED_BYTES, "shared memory");
+  GridMemory& memory = *(GridMemory*)dynamic;
   Barrier barrier = {&numbers->gate, 0};
   const Rows A = FORM_OF();
   const i64 size = limits.size, first = rounds[0], limit = rounds[1];
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;
   NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
+  const i64 words_of_bits = (size + 63) / 64;
+  for (i64 w = first_thread(); w < words_of_bits; w += all_threads()) closed[w] = mask.bits[w] | b.bits[w];
+  mask.bits = closed;
   next.begin();
   list_entries(A, b.bits, size, warp, warps, next);
   next.end(true);
@@ -175,6 +238,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     bool pull = PULLS && limits.pulls(work, entries, seen);
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
+      close_entries(b.bits, closed, words_of_bits);
       again.begin();
       list_entries(A, b.bits, size, warp, warps, again);
       again.entries = again.work = 0;
@@ -187,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       numbers->found[now == 2 ? 0 : now + 1] = {};
       if (*(volatile const i64*)(rounds + 3)) next.found->stop = 1;
     }
-    for (i64 w = first_thread(); w < (size + 63) / 64; w += all_threads()) b.old_bits[w] = 0;
+    for (i64 w = first_thread(); w < words_of_bits; w += all_threads()) b.old_bits[w] = 0;
     const SourceView u = {b.bits, (const STORED(U_T)*)b.val, U_T(), 1, nullptr, nullptr, nullptr};
     const FrontierView t = {b.next_bits, b.next_val, nullptr, nullptr, nullptr};
     const auto entry = [&](i64 i) {
@@ -198,25 +262,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     next.list = done & 1 ? lists.first : lists.second;
     next.begin();
     if (!pull) {
-      u32 i = 0;
-      const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
-        bool fresh[AT_ONCE];
-        Item row[AT_ONCE];
-        reach_positions(A, u, t, mask, a, false, i, has, j, e, owner, fresh, row);
-        next.append<AT_ONCE>(fresh, row);
-      };
+      Reach push = {A, u, t, a, (u32*)closed, next, 0};
       for (u32 k = warp; k < chunks; k += 32 * warps) {
         const u64 at = k + (u64)WARP_LANE * warps;
         Chunk x = {};
         if (at < chunks) x = early && k == warp ? ahead : list[at];
         const Item row = x.item();
-        i = row.unit;
-        if (x.is_first()) entry((i64)i);
+        push.i = row.unit;
+        if (x.is_first()) entry((i64)row.unit);
         walk_rows(A, row, push);
       }
     }
 #if PULLS
     if (pull) {
+      close_entries(b.bits, closed, words_of_bits);  // ALSO: others read these bits too
       each_entry(b.bits, size, first_thread(), all_threads(), entry);
       const PullRows back = PULL_FORM_OF();
       const bool same = is_same(back, A);
@@ -236,4 +295,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     b.rotate();
   }
   if (first_thread() == 0) rounds[0] = rounds[2] = first + done;
+  __syncthreads();
+  if (blockIdx.x == 0 && pieces) report_to_host(piece, pieces, reported);
 }

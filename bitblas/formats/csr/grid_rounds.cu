@@ -4,4 +4,5 @@
 #include "formats/csr/advance.cuh"
 #include "kernels/cluster.cuh"
 #include "kernels/grid.cuh"
+#include "loop/gpu/report.cuh"
 #include "kernels/grid_rounds.cuh"

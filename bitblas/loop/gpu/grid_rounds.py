@@ -14,9 +14,9 @@ import numpy as np
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ..buffers import BUFFERS, Argument
+from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import Key, Parameter, macro
-from ..codegen.cuda_kernels import entry_text
+from ..codegen.cuda_kernels import entry_text, writes_all
 from ..fuse import Advance, Line, statement_texts
 from .products import AdvanceMatrix, launch_arguments, limits
 from .small_rounds import plan_small_rounds
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .build import Build
 
 CHUNK_BYTES = 16
+SHARED_BYTES = 80 << 10  # of a block
 NUMBERS = 14  # in 64-bit words: the barrier, and what is known about three frontiers
 
 
@@ -38,8 +39,6 @@ class GridRounds:
         device, layout, product = build.device, along.layout, advance.product
         u = build.buffers[advance.target]
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.kernel.pulls else None
-        mask = advance.mask
-        search = mask is not None and mask.complement and mask.vec in build.written
         threads, resident = tuning.count("grid.threads"), tuning.count("grid.blocks")
         variant, parameters = self._variant(build, advance, along, threads, resident)
         chunk, rest = variant.constant("CHUNK"), 4 if along.kernel.pulls else 1
@@ -47,20 +46,29 @@ class GridRounds:
         lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
         self.cleared = [(numbers, np.uint64(0))]
+        closed = build.scratch.bits(advance.target.size)
         longest = build.longest(layout)
-        args: tuple[Argument, ...] = (
-            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=search)),
-            *(build.rounds, numbers, *u.bits),
+        self.head: tuple[Argument, ...] = (
+            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=True)),
+            *(build.rounds, numbers, closed, *u.bits),
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
             *(*lists, np.uint64(capacity)),
-            *launch_arguments(build.mask(mask)),
+        )
+        self.rest: tuple[Argument, ...] = (
+            *launch_arguments(build.mask(advance.mask)),
             *along.matrix(device, longest),
             *along.back(device, back, product),
             *build.resolve(parameters),
         )
+        self.variant, self.threads = variant, threads
         units = max(1, -(-(layout.units + layout.work) // threads))
-        self.launch = build.launcher(variant, min(device.multiprocessors * resident, units), args, threads)
+        self.blocks = min(device.multiprocessors * resident, units)
         self.line = Line(advance.kind, statement_texts(advance), str(variant))
+
+    def launch(self, build: Build) -> Launch:
+        """The launch, which reports to the host as the build says."""
+        args = *self.head, *build.report_arguments, *self.rest
+        return build.launcher(self.variant, self.blocks, args, self.threads)
 
     @staticmethod
     def _variant(
@@ -75,6 +83,7 @@ class GridRounds:
         names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
         lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
         constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1, "PLACES": 0}
+        constants["SHARED_BYTES"] = SHARED_BYTES
         constants |= {"CHUNK": tuning.count("grid.chunk"), "STAGED": tuning.count("grid.staged")}
         variant = dataclasses.replace(
             base, kernel="formats/csr/grid_rounds", constants=tuple(constants.items()), text="\n".join(lines) + "\n"
@@ -83,10 +92,14 @@ class GridRounds:
 
 
 def plan_grid_rounds(build: Build) -> tuple[Advance, AdvanceMatrix] | None:
-    """The advance whose rounds one launch of the grid runs; None: the body does something else, or another way is
-    faster."""
+    """The advance of a search along rows of very different lengths; None: the body does something else."""
     how = plan_small_rounds(build.round, build.condition)
     if not isinstance(how, Advance) or not build.outer:
+        return None
+    mask, u = how.mask, how.product.u
+    if mask is None or not mask.complement or not how.also:
+        return None
+    if not all(writes_all(s, u) for s in how.before if s.target == mask.vec):
         return None
     along = AdvanceMatrix.of(build, how)
     plain = along.layout.format.kernels["advance"].kernel == "formats/csr/advance"
