@@ -1098,6 +1098,9 @@ TABLE: dict[str, Threshold] = {
     "grid.chunk": Threshold(
         32, "entries", "Of a row at most, on its lists: warps with as many chunks have about as much work."
     ),
+    "grid.pull_entries": Threshold(
+        3 << 17, "entries", "That a push of such a launch reads while a pull finds out how few rows are left."
+    ),
     "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),

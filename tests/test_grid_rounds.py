@@ -36,10 +36,10 @@ def one_launch(program):
 
 # Chunks, and how many a block collects; how readily rounds pull.
 CASES = {
-    "pull": {},
+    "pull": {"grid.pull_entries": 0},
     "push": {"push_cost.round.entry": 1e-9},
     "small chunks": {"grid.chunk": 4, "grid.staged": 64, "grid.threads": 64},
-    "no room": {"grid.chunk": 2, "grid.staged": 16, "grid.threads": 64, "grid.blocks": 1},
+    "no room": {"grid.chunk": 2, "grid.staged": 16, "grid.threads": 64, "grid.blocks": 1, "grid.pull_entries": 0},
 }
 
 

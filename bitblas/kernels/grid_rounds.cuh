@@ -205,6 +205,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   extern __shared__ __align__(16) u64 dynamic[];
   static_assert(sizeof(GridMemory) <= SHARED_BYTES, "shared memory");
   GridMemory& memory = *(GridMemory*)dynamic;
+  __shared__ Found known;
   Barrier barrier = {&numbers->gate, 0};
   const Rows A = FORM_OF();
   const i64 size = limits.size, first = rounds[0], limit = rounds[1];
@@ -226,16 +227,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     now = now == 2 ? 0 : now + 1;
     next.found = numbers->found + now;
     const Chunk* const list = done & 1 ? lists.second : lists.first;
-    // Loads are issued together.
-    const u64 entries = load_fresh(&here->entries), work = load_fresh(&here->work), stop = load_fresh(&here->stop);
-    u64 chunks = load_fresh(&here->chunks);
+    if (threadIdx.x == 0) {  // thousands of warps that load one address would wait for each other
+      const u64 loaded[] = {load_fresh(&here->chunks), load_fresh(&here->entries), load_fresh(&here->work),
+                            load_fresh(&here->stop)};
+      known = {loaded[0], loaded[1], loaded[2], loaded[3]};
+    }
     const u64 own = warp + (u64)WARP_LANE * warps;
     const bool early = listed && WARP_LANE < AHEAD && own < lists.capacity;
     Chunk ahead = {};
     if (early) ahead = list[own];
     issue_load(ahead.row), issue_load(ahead.begin);
+    __syncthreads();
+    const u64 entries = known.entries, work = known.work, stop = known.stop;
+    u64 chunks = known.chunks;
     if (!entries || first + done >= limit || stop) break;
-    bool pull = PULLS && limits.pulls(work, entries, seen);
+    // A pull takes as long as a push of `longest` entries, however few rows are left.
+    bool pull = PULLS && limits.pulls(work, entries, seen - (seen < (u64)limits.longest ? seen : (u64)limits.longest));
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       close_entries(b.bits, closed, words_of_bits);
@@ -244,7 +251,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       again.entries = again.work = 0;
       again.end(true);
       barrier.meet();
-      chunks = load_fresh(&here->chunks);
+      if (threadIdx.x == 0) known.chunks = load_fresh(&here->chunks);
+      __syncthreads();
+      chunks = known.chunks;
     }
     pull = pull || (PULLS && chunks > lists.capacity);
     if (first_thread() == 0) {

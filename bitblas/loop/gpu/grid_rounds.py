@@ -47,9 +47,9 @@ class GridRounds:
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
         self.cleared = [(numbers, np.uint64(0))]
         closed = build.scratch.bits(advance.target.size)
-        longest = build.longest(layout)
+        longest, least = build.longest(layout), np.int64(tuning.count("grid.pull_entries"))
         self.head: tuple[Argument, ...] = (
-            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=True)),
+            *(np.int64(layout.units), np.int64(product.outer), least, *limits(layout, search=True)),
             *(build.rounds, numbers, closed, *u.bits),
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
             *(*lists, np.uint64(capacity)),
