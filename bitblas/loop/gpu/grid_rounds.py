@@ -52,7 +52,8 @@ class GridRounds:
             *(np.int64(layout.units), np.int64(product.outer), least, *limits(layout, search=True)),
             *(build.rounds, numbers, closed, *u.bits),
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
-            *(*lists, np.uint64(capacity)),
+            *lists,
+            np.uint64(capacity),
         )
         self.rest: tuple[Argument, ...] = (
             *launch_arguments(build.mask(advance.mask)),
