@@ -1099,8 +1099,9 @@ TABLE: dict[str, Threshold] = {
         32, "entries", "Of a row at most, on its lists: warps with as many chunks have about as much work."
     ),
     "grid.pull_entries": Threshold(
-        3 << 17, "entries", "That a push of such a launch reads while a pull finds out how few rows are left."
+        3 << 17, "entries", "That a push of such a launch reads while a pull finds out how few rows are left, at most,"
     ),
+    "grid.pull_part": Threshold(16, "part of all entries", "or this part of all, if it is less."),
     "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),

@@ -1,6 +1,6 @@
 // All rounds of a loop in one launch: the blocks of the whole grid run at the same time and meet after each round, which
 // costs less than a launch. For searches along rows of very different lengths: of each position any product will do, and
-// what has been in a frontier is masked. These positions are bits in `closed`, all that an edge has to read.
+// what has been in a frontier is masked. These positions are bits in Closed, all that an edge has to read.
 // A frontier is listed as chunks: CHUNK entries of a row or fewer, so that all warps have as much work, and a warp need
 // not load where a row begins. A round that pulls lists nothing; the next one that pushes lists the entries by their bits.
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
@@ -122,27 +122,32 @@ struct NextFrontier {
   }
 };
 
-// List the entries of bits: all warps take half words far apart.
-__device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, i64 size, u32 warp, u32 warps,
-                                             NextFrontier& next) {
+// The positions that the mask excludes, and those found so far. Adjacent ones are in adjacent words, which a warp loads
+// together: they are often found at the same time, and atomics on one word wait for each other.
+struct Closed {
+  u32* words;  // 1 << log
+  i64 log;
+
+  __device__ __forceinline__ u32* word(u32 j) const { return words + (j & ((1u << log) - 1)); }
+  __device__ __forceinline__ u32 bit(u32 j) const { return 1u << (j >> log); }
+};
+
+// List the entries of a frontier by its bits, and close them and what is masked: all warps take half words far apart.
+__device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, const MaskView& mask, const Closed& closed,
+                                             i64 size, u32 warp, u32 warps, NextFrontier& next) {
   const u32 halves = (u32)((size + 31) / 32);
   for (u32 first = warp; first < halves; first += 32 * warps) {
     const u32 h = first + WARP_LANE * warps;
-    const u32 word = h < halves ? ((const u32*)bits)[h] : 0;
-    for (u32 todo = __ballot_sync(ALL_LANES, word != 0); todo; todo &= todo - 1) {
+    const u32 here = h < halves ? ((const u32*)bits)[h] : 0, masked = h < halves ? mask.stored(h) : 0;
+    for (u32 todo = __ballot_sync(ALL_LANES, (here | masked) != 0); todo; todo &= todo - 1) {
       const int owner = __ffs(todo) - 1;
       const u32 i = 32 * (first + owner * warps) + WARP_LANE;
-      const bool add = __shfl_sync(ALL_LANES, word, owner) >> WARP_LANE & 1;
+      const bool add = __shfl_sync(ALL_LANES, here, owner) >> WARP_LANE & 1;
+      if (__shfl_sync(ALL_LANES, here | masked, owner) >> WARP_LANE & 1) atomicOr(closed.word(i), closed.bit(i));
       const Item row = add ? A.item(i) : Item{};
       next.append<1>(&add, &row);
     }
   }
-}
-
-// Close the entries of a frontier that a pull has found.
-__device__ __forceinline__ void close_entries(const u64* bits, u64* closed, i64 words) {
-  for (i64 w = first_thread(); w < words; w += all_threads())
-    if (bits[w]) poke(closed + w, closed[w] | bits[w]);
 }
 
 // Entries of rows, AT_ONCE per lane, reach columns j that are not closed yet.
@@ -151,7 +156,7 @@ struct Reach {
   const SourceView& u;
   const FrontierView& t;
   const Values& a;
-  u32* closed;
+  Closed closed;
   NextFrontier& next;
   u32 i;  // row of this lane
 
@@ -174,18 +179,19 @@ struct Reach {
 #endif
     // Results of loads and atomics are used only when all are in flight.
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed + (j[k] >> 5)) : ~0u;
+    for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed.word((u32)j[k])) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
+      fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k]));
       row[k] = {};
       if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
     }
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr(closed + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+    for (int k = 0; k < AT_ONCE; ++k)
+      word[k] = fresh[k] ? atomicOr(closed.word((u32)j[k]), closed.bit((u32)j[k])) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
+      fresh[k] = fresh[k] && !(word[k] & closed.bit((u32)j[k]));
       if (!fresh[k]) continue;
       set_bit(t.bits, (i64)j[k]);
 #if KIND == VALUES
@@ -197,7 +203,7 @@ struct Reach {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, u64* closed, Buffers b, ChunkLists lists,
+    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, Closed closed, Buffers b, ChunkLists lists,
                 i64 pieces, const u64* piece, u64* reported, MaskView mask, FORM(), Values a, PULL_FORM() PARAMETERS) {
   await_previous();
   (void)n;
@@ -212,10 +218,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;
   NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
   const i64 words_of_bits = (size + 63) / 64;
-  for (i64 w = first_thread(); w < words_of_bits; w += all_threads()) closed[w] = mask.bits[w] | b.bits[w];
-  mask.bits = closed;
   next.begin();
-  list_entries(A, b.bits, size, warp, warps, next);
+  list_entries(A, b.bits, mask, closed, size, warp, warps, next);
   next.end(true);
   barrier.meet();
   bool listed = true;
@@ -241,13 +245,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     const u64 entries = known.entries, work = known.work, stop = known.stop;
     u64 chunks = known.chunks;
     if (!entries || first + done >= limit || stop) break;
-    // A pull takes as long as a push of `longest` entries, however few rows are left.
-    bool pull = PULLS && limits.pulls(work, entries, seen - (seen < (u64)limits.longest ? seen : (u64)limits.longest));
+    bool pull = PULLS && limits.pulls(work, entries, seen);
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
-      close_entries(b.bits, closed, words_of_bits);
       again.begin();
-      list_entries(A, b.bits, size, warp, warps, again);
+      list_entries(A, b.bits, mask, closed, size, warp, warps, again);
       again.entries = again.work = 0;
       again.end(true);
       barrier.meet();
@@ -271,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     next.list = done & 1 ? lists.first : lists.second;
     next.begin();
     if (!pull) {
-      Reach push = {A, u, t, a, (u32*)closed, next, 0};
+      Reach push = {A, u, t, a, closed, next, 0};
       for (u32 k = warp; k < chunks; k += 32 * warps) {
         const u64 at = k + (u64)WARP_LANE * warps;
         Chunk x = {};
@@ -284,7 +286,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 #if PULLS
     if (pull) {
-      close_entries(b.bits, closed, words_of_bits);  // ALSO: others read these bits too
       each_entry(b.bits, size, first_thread(), all_threads(), entry);
       const PullRows back = PULL_FORM_OF();
       const bool same = is_same(back, A);

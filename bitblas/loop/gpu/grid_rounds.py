@@ -45,12 +45,15 @@ class GridRounds:
         capacity = max(1, (layout.units + layout.work // chunk) // rest)
         lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
-        self.cleared = [(numbers, np.uint64(0))]
-        closed = build.scratch.bits(advance.target.size)
-        longest, least = build.longest(layout), np.int64(tuning.count("grid.pull_entries"))
+        log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
+        closed = build.scratch.array(1 << log, np.uint32)
+        self.cleared = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
+        longest, (most, left) = build.longest(layout), limits(layout, search=True)
+        # A pull takes as long as a push of so many entries, however few rows are left.
+        left += np.uint64(min(tuning.count("grid.pull_entries"), layout.work // tuning.count("grid.pull_part")))
         self.head: tuple[Argument, ...] = (
-            *(np.int64(layout.units), np.int64(product.outer), least, *limits(layout, search=True)),
-            *(build.rounds, numbers, closed, *u.bits),
+            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), most, left),
+            *(build.rounds, numbers, closed, np.int64(log), *u.bits),
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
             *lists,
             np.uint64(capacity),
