@@ -54,10 +54,9 @@ struct NextFrontier {
   Found* found;
   u64 entries, work;  // of this thread
 
-  __device__ __forceinline__ void begin() {  // the whole block
+  __device__ __forceinline__ void begin() {  // the whole block, which then meets
     if (threadIdx.x == 0) stage.count = 0, stage.room = STAGED;
     entries = work = 0;
-    __syncthreads();
   }
   __device__ __forceinline__ static Chunk chunk(const Item& x, u32 s) {
     const u32 length = (u32)(x.end - x.begin), from = s * CHUNK, left = length - from;
@@ -105,16 +104,19 @@ struct NextFrontier {
   }
   // The whole block: store what was staged. lists: whether anything was.
   __device__ __forceinline__ void end(bool lists) {
-    __shared__ u64 sums[2];
-    if (threadIdx.x == 0) sums[0] = sums[1] = 0;
-    __syncthreads();
-    add_of_warp(&sums[0], entries);
-    add_of_warp(&sums[1], work);
+    __shared__ u64 sums[WARPS][2];  // additions to one number would wait for each other
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+      entries += __shfl_xor_sync(ALL_LANES, entries, d);
+      work += __shfl_xor_sync(ALL_LANES, work, d);
+    }
+    if (WARP_LANE == 0) sums[threadIdx.x / 32][0] = entries, sums[threadIdx.x / 32][1] = work;
     __syncthreads();
     const u32 count = !lists ? 0 : stage.count <= STAGED ? stage.count : stage.room;
-    if (threadIdx.x == 0) {
-      if (count) stage.first = atomicAdd(&found->chunks, (u64)count);
-      if (sums[0]) atomicAdd(&found->entries, sums[0]), atomicAdd(&found->work, sums[1]);
+    if (threadIdx.x == THREADS - 1 && count) stage.first = atomicAdd(&found->chunks, (u64)count);
+    if (threadIdx.x < 32) {
+      add_of_warp(&found->entries, WARP_LANE < WARPS ? sums[WARP_LANE][0] : 0);
+      add_of_warp(&found->work, WARP_LANE < WARPS ? sums[WARP_LANE][1] : 0);
     }
     __syncthreads();
     if (count && stage.first + count <= capacity)
@@ -219,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
   const i64 words_of_bits = (size + 63) / 64;
   next.begin();
+  __syncthreads();
   list_entries(A, b.bits, mask, closed, size, warp, warps, next);
   next.end(true);
   barrier.meet();
@@ -241,6 +244,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     Chunk ahead = {};
     if (early) ahead = list[own];
     issue_load(ahead.row), issue_load(ahead.begin);
+    next.list = done & 1 ? lists.first : lists.second;
+    next.begin();
     __syncthreads();
     const u64 entries = known.entries, work = known.work, stop = known.stop;
     u64 chunks = known.chunks;
@@ -248,12 +253,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     bool pull = PULLS && limits.pulls(work, entries, seen);
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
-      again.begin();
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);
       again.entries = again.work = 0;
       again.end(true);
       barrier.meet();
       if (threadIdx.x == 0) known.chunks = load_fresh(&here->chunks);
+      next.begin();
       __syncthreads();
       chunks = known.chunks;
     }
@@ -270,8 +275,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       (void)rounds, (void)ahead;
       AT_ENTRY(i)
     };
-    next.list = done & 1 ? lists.first : lists.second;
-    next.begin();
     if (!pull) {
       Reach push = {A, u, t, a, closed, next, 0};
       for (u32 k = warp; k < chunks; k += 32 * warps) {
