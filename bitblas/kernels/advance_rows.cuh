@@ -11,7 +11,8 @@
 // first (PullRows::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
 // go to search_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
-#include "kernels/reached_rows.cuh"
+#include "kernels/advance_pull.cuh"
+
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -20,6 +21,9 @@ typedef u8 rows_t;
 typedef u32 rows_t;
 #endif
 
+#ifndef EARLY
+#define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
+#endif
 #ifndef ADVANCE_BLOCKS
 #define ADVANCE_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
@@ -67,6 +71,7 @@ __device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* 
 
 // ---- The kernel. ----
 
+// A frontier that is cleared for the next round.
 struct ClearedView {
   u64* bits;
   C_T* values;

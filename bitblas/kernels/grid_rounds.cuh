@@ -4,7 +4,7 @@
 // A frontier is listed as chunks: CHUNK entries of a row or fewer, so that all warps have as much work, and a warp need
 // not load where a row begins. A round that pulls lists nothing; the next one that pushes lists the entries by their bits.
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
-#include "kernels/reached_rows.cuh"
+#include "kernels/advance_pull.cuh"
 #define FIRST_CHUNK (1ull << 63)
 #define FEW_CHUNKS 4  // of a row, which its own lane writes
 #define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are

@@ -1,4 +1,4 @@
-// Pushes and pulls along plain or packed rows in a round of a device loop, for kernels/reached_rows.cuh.
+// Pushes and pulls along plain or packed rows in a round of a device loop (kernels/advance_rows.cuh, grid_rounds.cuh).
 // A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
 // Rows that pull try the hub column first, then each lane a few of its own; what is left of a row is searched
 // by several lanes, a long row by a warp or a block.

@@ -1,9 +1,5 @@
-// What a round of a loop does along rows: reach positions from the entries of a frontier (push), or let rows search for
-// one of these entries (pull). Include after the definitions of the layout's advance.cu (see advance_rows.cuh).
-#ifndef EARLY
-#define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
-#endif
-// ---- The frontiers of a round. ----
+// The pull of an advance by rows: the rows that a mask allows search for an entry of the frontier. Also the views of
+// frontiers, and when a round pulls. Include after the definitions of the layout's advance.cu (see advance_rows.cuh).
 
 // Entries per segment of long rows, the work of u above which it pulls, and (search, otherwise ~0) the work of all rows:
 // it also pulls if the work of u exceeds what a pull reads, a part of the rows that were in no frontier yet
@@ -19,7 +15,8 @@ struct AdvanceLimits {
     return work > most_work || mine * (mine > average ? mine / average : 1.f) > left;
   }
 };
-// The frontiers that are read, written, and cleared for the next round.
+
+// Frontiers that are read and written.
 struct SourceView {
   const u64* bits;
   const STORED(U_T)* values;
@@ -32,6 +29,7 @@ struct SourceView {
   __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
   __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
 };
+
 struct FrontierView {
   u64* bits;
   C_T* values;
@@ -39,6 +37,7 @@ struct FrontierView {
   u64* state;
   u32* segments;
 };
+
 // ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
 // Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
 // (BY_BLOCK). The layout defines the row type (pull_row_t) and walks 32 rows at a time.
