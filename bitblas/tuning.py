@@ -1101,7 +1101,8 @@ TABLE: dict[str, Threshold] = {
     "grid.pull_entries": Threshold(
         3 << 17, "entries", "That a push of such a launch reads while a pull finds out how few rows are left, at most,"
     ),
-    "grid.pull_part": Threshold(16, "part of all entries", "or this part of all, if it is less."),
+    "grid.pull_row_entries": Threshold(5, "entries per row", "or so many for each row, if that is less."),
+    "grid.at_once": Threshold(8, "entries", "Of a lane that are loaded before the first is used, half of 8 bytes."),
     "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),

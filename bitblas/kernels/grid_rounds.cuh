@@ -6,7 +6,6 @@
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
 #include "kernels/advance_pull.cuh"
 #define FIRST_CHUNK (1ull << 63)
-#define FEW_CHUNKS 4  // of a row, which its own lane writes
 #define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are
 
 // Entries of a row from `begin` on. row: its number, their number (<< 32), and FIRST_CHUNK of each row.
@@ -88,18 +87,27 @@ struct NextFrontier {
     to += before;
 #pragma unroll
     for (int k = 0; k < N; ++k) {
-      if (parts[k] <= FEW_CHUNKS)
-        for (u32 s = 0; s < parts[k]; ++s) chunks[to + s] = chunk(row[k], s);
-      for (u32 todo = __ballot_sync(ALL_LANES, parts[k] > FEW_CHUNKS); todo; todo &= todo - 1) {
-        const int owner = __ffs(todo) - 1;
-        Item x;
-        x.unit = __shfl_sync(ALL_LANES, row[k].unit, owner);
-        x.begin = __shfl_sync(ALL_LANES, row[k].begin, owner), x.end = __shfl_sync(ALL_LANES, row[k].end, owner);
-        const u64 first = __shfl_sync(ALL_LANES, to, owner);
-        const u32 count = __shfl_sync(ALL_LANES, parts[k], owner);
-        for (u32 s = WARP_LANE; s < count; s += 32) chunks[first + s] = chunk(x, s);
-      }
+      if (parts[k] == 1) chunks[to] = chunk(row[k], 0);
+      if (__any_sync(ALL_LANES, parts[k] > 1)) put_chunks(chunks, to, row[k], parts[k] > 1 ? parts[k] : 0);
       to += parts[k];
+    }
+  }
+  // Called by the whole warp: the chunks of a row of each lane, from `to` on; lanes take turns.
+  __device__ __forceinline__ void put_chunks(Chunk* chunks, u64 to, const Item& row, u32 parts) {
+    const u32 end = parts + group_sum_below<32>(parts), all = __shfl_sync(ALL_LANES, end, 31);
+    for (u32 first = 0; first < all; first += 32) {
+      const u32 x = first + WARP_LANE;
+      int owner = 0;
+#pragma unroll
+      for (int d = 16; d; d >>= 1) {
+        const u32 until = __shfl_sync(ALL_LANES, end, owner + d - 1);
+        if (until <= x) owner += d;
+      }
+      const u32 s = x - (__shfl_sync(ALL_LANES, end, owner) - __shfl_sync(ALL_LANES, parts, owner));
+      const u64 at = __shfl_sync(ALL_LANES, to, owner) + s;
+      const Item one = {__shfl_sync(ALL_LANES, row.unit, owner), __shfl_sync(ALL_LANES, row.begin, owner),
+                        __shfl_sync(ALL_LANES, row.end, owner)};
+      if (x < all) chunks[at] = chunk(one, s);
     }
   }
   // The whole block: store what was staged. lists: whether anything was.
@@ -154,6 +162,7 @@ __device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, con
 
 // Entries of rows, AT_ONCE per lane, reach columns j that are not closed yet.
 struct Reach {
+  enum { HALF = AT_ONCE / 2 };  // whose rows are in registers at once
   const Rows& A;
   const SourceView& u;
   const FrontierView& t;
@@ -164,7 +173,7 @@ struct Reach {
 
   __device__ __forceinline__ void operator()(const bool* has, const number_t* j, const entry_t* e, const int* owner) {
     bool fresh[AT_ONCE];
-    Item row[AT_ONCE];
+    Item row[HALF];
     u32 word[AT_ONCE];
 #if KIND == VALUES
     A_T weight[AT_ONCE];
@@ -183,11 +192,8 @@ struct Reach {
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed.word((u32)j[k])) : ~0u;
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k]));
-      row[k] = {};
-      if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
-    }
+    for (int k = 0; k < AT_ONCE; ++k) { fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k])); }
+    load_rows(fresh, j, row);
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k)
       word[k] = fresh[k] ? atomicOr(closed.word((u32)j[k]), closed.bit((u32)j[k])) : ~0u;
@@ -200,13 +206,28 @@ struct Reach {
       t.values[j[k]] = C_T(mul(weight[k], x[k], j[k], from[k]));
 #endif
     }
-    next.append<AT_ONCE>(fresh, row);
+    next.append<HALF>(fresh, row);
+    bool more = false;
+#pragma unroll
+    for (int k = HALF; k < AT_ONCE; ++k) more = more || fresh[k];
+    if (!__any_sync(ALL_LANES, more)) return;
+    load_rows(fresh + HALF, j + HALF, row);
+    next.append<HALF>(fresh + HALF, row);
+  }
+
+  __device__ __forceinline__ void load_rows(const bool* fresh, const number_t* j, Item* row) const {
+#pragma unroll
+    for (int k = 0; k < HALF; ++k) {
+      row[k] = {};
+      if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
+    }
   }
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    grid_rounds(i64 n, AdvanceLimits limits, i64* rounds, u64* words, Closed closed, Buffers b, ChunkLists lists,
-                i64 pieces, const u64* piece, u64* reported, MaskView mask, FORM(), Values a, PULL_FORM() PARAMETERS) {
+    grid_rounds(i64 n, AdvanceLimits limits, u64 pull_cost, i64* rounds, u64* words, Closed closed, Buffers b,
+                ChunkLists lists, i64 pieces, const u64* piece, u64* reported, MaskView mask, FORM(), Values a,
+                PULL_FORM() PARAMETERS) {
   await_previous();
   (void)n;
   Numbers* const numbers = (Numbers*)words;
@@ -250,7 +271,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     const u64 entries = known.entries, work = known.work, stop = known.stop;
     u64 chunks = known.chunks;
     if (!entries || first + done >= limit || stop) break;
-    bool pull = PULLS && limits.pulls(work, entries, seen);
+    // A pull takes as long as a push of pull_cost entries, however few rows are left, unless that must list them first.
+    AdvanceLimits now_limits = limits;
+    if (listed) now_limits.all_work += pull_cost;
+    bool pull = PULLS && now_limits.pulls(work, entries, seen);
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);

@@ -48,12 +48,12 @@ class GridRounds:
         log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
         closed = build.scratch.array(1 << log, np.uint32)
         self.cleared = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
-        longest, (most, left) = build.longest(layout), limits(layout, search=True)
+        longest = build.longest(layout)
         # A pull takes as long as a push of so many entries, however few rows are left.
-        left += np.uint64(min(tuning.count("grid.pull_entries"), layout.work // tuning.count("grid.pull_part")))
+        pull = min(tuning.count("grid.pull_entries"), layout.units * tuning.count("grid.pull_row_entries"))
         self.head: tuple[Argument, ...] = (
-            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), most, left),
-            *(build.rounds, numbers, closed, np.int64(log), *u.bits),
+            *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=True)),
+            *(np.uint64(pull), build.rounds, numbers, closed, np.int64(log), *u.bits),
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
             *lists,
             np.uint64(capacity),
@@ -89,6 +89,7 @@ class GridRounds:
         constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1, "PLACES": 0}
         constants["SHARED_BYTES"] = SHARED_BYTES
         constants |= {"CHUNK": tuning.count("grid.chunk"), "STAGED": tuning.count("grid.staged")}
+        constants["MOST_AT_ONCE"] = tuning.count("grid.at_once")
         variant = dataclasses.replace(
             base, kernel="formats/csr/grid_rounds", constants=tuple(constants.items()), text="\n".join(lines) + "\n"
         )
