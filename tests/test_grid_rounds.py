@@ -25,8 +25,8 @@ def hubs(n=700, seed=3, path=9, **form):
 
 @pytest.fixture
 def skewed(device, tune):
-    """Rows of more than 32 entries are long."""
-    tune({"loop.segment_entries": 32})
+    """Rows of more than 32 entries are long; blocks and lists are small."""
+    tune({"loop.segment_entries": 32, "grid.chunk": 4, "grid.staged": 16, "grid.threads": 64})
 
 
 def one_launch(program):
@@ -34,13 +34,8 @@ def one_launch(program):
     return build.at_once is not None and not build.launches
 
 
-# Chunks, and how many a block collects; how readily rounds pull.
-CASES = {
-    "pull": {"grid.pull_entries": 0},
-    "push": {"push_cost.round.entry": 1e-9},
-    "small chunks": {"grid.chunk": 4, "grid.staged": 64, "grid.threads": 64},
-    "no room": {"grid.chunk": 2, "grid.staged": 16, "grid.threads": 64, "grid.blocks": 1, "grid.pull_entries": 0},
-}
+# How readily rounds pull. Some lists have no room even for those that push, and pull.
+CASES = {"pull": {"grid.pull_entries": 0}, "push": {"grid.pull_row_entries": 1000}}
 
 
 @pytest.mark.parametrize("case", CASES)
