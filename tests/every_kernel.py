@@ -151,9 +151,9 @@ def wide() -> None:
 
 
 def searches() -> None:
-    """Searches along rows of very different lengths, that push, and that pull."""
-    for cost in (0, 1 << 17):
-        with tuning.override({"loop.segment_entries": 16, "grid.pull_entries": cost}):
+    """Searches along rows of very different lengths, that push, and that pull; by small blocks and by large ones."""
+    for entries in (0, 1 << 17):
+        with tuning.override({"loop.segment_entries": 16, "grid.pull_entries": entries, "grid.small_entries": entries}):
             algorithms.bfs_levels(test_loop.graph(symmetric=True), 5)
             algorithms.bfs_parents(test_loop.graph(symmetric=True), 5)
 

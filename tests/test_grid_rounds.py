@@ -26,7 +26,7 @@ def hubs(n=700, seed=3, path=9, **form):
 @pytest.fixture
 def skewed(device, tune):
     """Rows of more than 32 entries are long; blocks and lists are small."""
-    tune({"loop.segment_entries": 32, "grid.chunk": 4, "grid.staged": 16, "grid.threads": 64})
+    tune({"loop.segment_entries": 32, "grid.chunk": 4, "grid.staged": 16, "grid.threads_small": 64})
 
 
 def one_launch(program):

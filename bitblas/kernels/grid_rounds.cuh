@@ -6,6 +6,7 @@
 // Include after the layout's advance.cuh (BLOCK is THREADS), cluster.cuh (Buffers) and grid.cuh.
 #include "kernels/advance_pull.cuh"
 #define FIRST_CHUNK (1ull << 63)
+#define FEW_CHUNKS 4  // of a row, which its own lane writes
 #define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are
 
 // Entries of a row from `begin` on. row: its number, their number (<< 32), and FIRST_CHUNK of each row.
@@ -87,8 +88,9 @@ struct NextFrontier {
     to += before;
 #pragma unroll
     for (int k = 0; k < N; ++k) {
-      if (parts[k] == 1) chunks[to] = chunk(row[k], 0);
-      if (__any_sync(ALL_LANES, parts[k] > 1)) put_chunks(chunks, to, row[k], parts[k] > 1 ? parts[k] : 0);
+      const bool many = parts[k] > FEW_CHUNKS;
+      for (u32 s = 0; s < parts[k] && !many; ++s) chunks[to + s] = chunk(row[k], s);
+      if (__any_sync(ALL_LANES, many)) put_chunks(chunks, to, row[k], many ? parts[k] : 0);
       to += parts[k];
     }
   }
@@ -132,14 +134,19 @@ struct NextFrontier {
   }
 };
 
-// The positions that the mask excludes, and those found so far. Adjacent ones are in adjacent words, which a warp loads
-// together: they are often found at the same time, and atomics on one word wait for each other.
+// The positions that the mask excludes, and those found so far, in lines of 32 words, of which a warp loads few: 32 adjacent
+// positions are in as many words, because they are often found at the same time, and atomics on one word wait for each
+// other. A word has 2^NEAR positions that are near each other; the others are far away.
 struct Closed {
-  u32* words;  // 1 << log
+  u32* words;  // 1 << log, log >= 5
   i64 log;
 
-  __device__ __forceinline__ u32* word(u32 j) const { return words + (j & ((1u << log) - 1)); }
-  __device__ __forceinline__ u32 bit(u32 j) const { return 1u << (j >> log); }
+  __device__ __forceinline__ u32* word(u32 j) const {
+    return words + ((j >> (5 + NEAR) & ((1u << (log - 5)) - 1)) << 5 | (j & 31));
+  }
+  __device__ __forceinline__ u32 bit(u32 j) const {
+    return 1u << (j >> (log + NEAR) << NEAR | (j >> 5 & ((1u << NEAR) - 1)));
+  }
 };
 
 // List the entries of a frontier by its bits, and close them and what is masked: all warps take half words far apart.
@@ -162,7 +169,6 @@ __device__ __forceinline__ void list_entries(const Rows& A, const u64* bits, con
 
 // Entries of rows, AT_ONCE per lane, reach columns j that are not closed yet.
 struct Reach {
-  enum { HALF = AT_ONCE / 2 };  // whose rows are in registers at once
   const Rows& A;
   const SourceView& u;
   const FrontierView& t;
@@ -173,7 +179,7 @@ struct Reach {
 
   __device__ __forceinline__ void operator()(const bool* has, const number_t* j, const entry_t* e, const int* owner) {
     bool fresh[AT_ONCE];
-    Item row[HALF];
+    Item row[AT_ONCE];
     u32 word[AT_ONCE];
 #if KIND == VALUES
     A_T weight[AT_ONCE];
@@ -193,7 +199,11 @@ struct Reach {
     for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed.word((u32)j[k])) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) { fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k])); }
-    load_rows(fresh, j, row);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      row[k] = {};
+      if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
+    }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k)
       word[k] = fresh[k] ? atomicOr(closed.word((u32)j[k]), closed.bit((u32)j[k])) : ~0u;
@@ -206,21 +216,7 @@ struct Reach {
       t.values[j[k]] = C_T(mul(weight[k], x[k], j[k], from[k]));
 #endif
     }
-    next.append<HALF>(fresh, row);
-    bool more = false;
-#pragma unroll
-    for (int k = HALF; k < AT_ONCE; ++k) more = more || fresh[k];
-    if (!__any_sync(ALL_LANES, more)) return;
-    load_rows(fresh + HALF, j + HALF, row);
-    next.append<HALF>(fresh + HALF, row);
-  }
-
-  __device__ __forceinline__ void load_rows(const bool* fresh, const number_t* j, Item* row) const {
-#pragma unroll
-    for (int k = 0; k < HALF; ++k) {
-      row[k] = {};
-      if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
-    }
+    next.append<AT_ONCE>(fresh, row);
   }
 };
 

@@ -3,10 +3,7 @@
 #define LANE_OF_WARP (threadIdx.x & 31)
 
 // Entries that a lane takes at a time; their columns, bits and cells are loaded together. As many as registers hold.
-#ifndef MOST_AT_ONCE
-#define MOST_AT_ONCE 4
-#endif
-enum { AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? MOST_AT_ONCE / 2 : MOST_AT_ONCE };
+enum { AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? 2 : 4 };
 
 // take(has, e, owner, low, high) for AT_ONCE entries of each lane, from rows [e, stop), one row per lane and shorter
 // than 2^26. Arrays: whether there is an entry, its position, and the lane that owns its row. low, high: the range of

@@ -39,13 +39,14 @@ class GridRounds:
         device, layout, product = build.device, along.layout, advance.product
         u = build.buffers[advance.target]
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.kernel.pulls else None
-        threads, resident = tuning.count("grid.threads"), tuning.count("grid.blocks")
-        variant, parameters = self._variant(build, advance, along, threads, resident)
+        small = layout.work < tuning.count("grid.small_entries")
+        threads = tuning.count("grid.threads_small" if small else "grid.threads")
+        variant, parameters = self._variant(build, advance, along, threads)
         chunk, rest = variant.constant("CHUNK"), 4 if along.kernel.pulls else 1
         capacity = max(1, (layout.units + layout.work // chunk) // rest)
         lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
-        log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
+        log = max(5, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
         closed = build.scratch.array(1 << log, np.uint32)
         self.cleared = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
         longest = build.longest(layout)
@@ -66,7 +67,7 @@ class GridRounds:
         )
         self.variant, self.threads = variant, threads
         units = max(1, -(-(layout.units + layout.work) // threads))
-        self.blocks = min(device.multiprocessors * resident, units)
+        self.blocks = min(device.multiprocessors, units)
         self.line = Line(advance.kind, statement_texts(advance), str(variant))
 
     def launch(self, build: Build) -> Launch:
@@ -76,7 +77,7 @@ class GridRounds:
 
     @staticmethod
     def _variant(
-        build: Build, advance: Advance, along: AdvanceMatrix, threads: int, resident: int
+        build: Build, advance: Advance, along: AdvanceMatrix, threads: int
     ) -> tuple[Variant, tuple[Parameter, ...]]:
         """The kernel, and the parameters of its statements, without those of the frontier, whose buffers rotate."""
         u = advance.product.u
@@ -86,10 +87,10 @@ class GridRounds:
         others = tuple(p for p in text.parameters if p not in rotating)
         names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
         lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
-        constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1, "PLACES": 0}
+        constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": 1, "MEETS": 1, "PLACES": 0}
         constants["SHARED_BYTES"] = SHARED_BYTES
         constants |= {"CHUNK": tuning.count("grid.chunk"), "STAGED": tuning.count("grid.staged")}
-        constants["MOST_AT_ONCE"] = tuning.count("grid.at_once")
+        constants["NEAR"] = tuning.count("grid.near")
         variant = dataclasses.replace(
             base, kernel="formats/csr/grid_rounds", constants=tuple(constants.items()), text="\n".join(lines) + "\n"
         )
