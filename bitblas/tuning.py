@@ -1113,7 +1113,6 @@ TABLE: dict[str, Threshold] = {
         3 << 17, "entries", "That a push of such a launch reads while a pull finds out how few rows are left, at most,"
     ),
     "grid.pull_row_entries": Threshold(5, "entries per row", "or so many for each row, if that is less."),
-    "grid.near": Threshold(2, "binary logarithm", "near"),
     "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),

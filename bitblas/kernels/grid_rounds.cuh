@@ -24,20 +24,22 @@ struct alignas(16) Chunk {
 struct Found {
   u64 chunks, entries, work, stop;
 };
-struct Numbers {
-  u64 gate, unused;
+struct Numbers {  // zeros before the launch
+  u64 gate;
   Found found[3];  // of the frontier, the next one, and the one after that, in rotation
 };
+
 // Two lists of up to `capacity` chunks, in rotation; a longer one is not stored, and such a frontier pulls.
 struct ChunkLists {
   Chunk *first, *second;
   u64 capacity;
 };
 
+// The chunks that a block has found.
 struct ChunkStage {
   Chunk chunks[STAGED];
   u32 count, room;  // chunks, and how many are staged if there are more than STAGED
-  u64 first, entries, work;
+  u64 first;
 };
 union GridMemory {
   ChunkStage stage;
@@ -134,19 +136,14 @@ struct NextFrontier {
   }
 };
 
-// The positions that the mask excludes, and those found so far, in lines of 32 words, of which a warp loads few: 32 adjacent
-// positions are in as many words, because they are often found at the same time, and atomics on one word wait for each
-// other. A word has 2^NEAR positions that are near each other; the others are far away.
+// The positions that the mask excludes, and those found so far. Adjacent ones are in adjacent words, which a warp loads
+// together: they are often found at the same time, and atomics on one word wait for each other.
 struct Closed {
-  u32* words;  // 1 << log, log >= 5
+  u32* words;  // 1 << log
   i64 log;
 
-  __device__ __forceinline__ u32* word(u32 j) const {
-    return words + ((j >> (5 + NEAR) & ((1u << (log - 5)) - 1)) << 5 | (j & 31));
-  }
-  __device__ __forceinline__ u32 bit(u32 j) const {
-    return 1u << (j >> (log + NEAR) << NEAR | (j >> 5 & ((1u << NEAR) - 1)));
-  }
+  __device__ __forceinline__ u32* word(u32 j) const { return words + (j & ((1u << log) - 1)); }
+  __device__ __forceinline__ u32 bit(u32 j) const { return 1u << (j >> log); }
 };
 
 // List the entries of a frontier by its bits, and close them and what is masked: all warps take half words far apart.
@@ -198,9 +195,8 @@ struct Reach {
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) word[k] = has[k] ? peek(closed.word((u32)j[k])) : ~0u;
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) { fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k])); }
-#pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = has[k] && !(word[k] & closed.bit((u32)j[k]));
       row[k] = {};
       if (fresh[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
     }
@@ -268,9 +264,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     u64 chunks = known.chunks;
     if (!entries || first + done >= limit || stop) break;
     // A pull takes as long as a push of pull_cost entries, however few rows are left, unless that must list them first.
-    AdvanceLimits now_limits = limits;
-    if (listed) now_limits.all_work += pull_cost;
-    bool pull = PULLS && now_limits.pulls(work, entries, seen);
+    AdvanceLimits either = limits;
+    if (listed) either.all_work += pull_cost;
+    bool pull = PULLS && either.pulls(work, entries, seen);
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16
 SHARED_BYTES = 80 << 10  # of a block
-NUMBERS = 14  # in 64-bit words: the barrier, and what is known about three frontiers
+NUMBERS = 13  # in 64-bit words: the barrier, and what is known about three frontiers
 
 
 class GridRounds:
@@ -46,7 +46,7 @@ class GridRounds:
         capacity = max(1, (layout.units + layout.work // chunk) // rest)
         lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
-        log = max(5, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
+        log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
         closed = build.scratch.array(1 << log, np.uint32)
         self.cleared = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
         longest = build.longest(layout)
@@ -90,7 +90,6 @@ class GridRounds:
         constants = {**dict(base.constants), "THREADS": threads, "RESIDENT": 1, "MEETS": 1, "PLACES": 0}
         constants["SHARED_BYTES"] = SHARED_BYTES
         constants |= {"CHUNK": tuning.count("grid.chunk"), "STAGED": tuning.count("grid.staged")}
-        constants["NEAR"] = tuning.count("grid.near")
         variant = dataclasses.replace(
             base, kernel="formats/csr/grid_rounds", constants=tuple(constants.items()), text="\n".join(lines) + "\n"
         )
