@@ -188,8 +188,10 @@ class CapturedProgram:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
-        cleared = [] if isinstance(self.any_order, str) else self.any_order.cleared
-        for array, content in cleared if build.at_once is None else build.at_once.cleared:
+        cleared: list[tuple[Array, np.generic]] = [] if build.at_once is None else [*build.at_once.cleared]
+        if not isinstance(self.any_order, str):
+            cleared += self.any_order.cleared
+        for array, content in cleared:
             exchange.add(array, filled=pattern(content))
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:

@@ -40,7 +40,7 @@ class GridRounds:
         u = build.buffers[advance.target]
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.kernel.pulls else None
         small = layout.work < tuning.count("grid.small_entries")
-        threads = tuning.count("grid.threads_small" if small else "grid.threads")
+        threads = tuning.count("grid.threads_small") if small else tuning.count("grid.threads")
         variant, parameters = self._variant(build, advance, along, threads)
         chunk, rest = variant.constant("CHUNK"), 4 if along.kernel.pulls else 1
         capacity = max(1, (layout.units + layout.work // chunk) // rest)
@@ -48,13 +48,17 @@ class GridRounds:
         numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
         log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
         closed = build.scratch.array(1 << log, np.uint32)
-        self.cleared = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
+        self.cleared: list[tuple[Array, np.generic]] = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
         longest = build.longest(layout)
         # A pull takes as long as a push of so many entries, however few rows are left.
         pull = min(tuning.count("grid.pull_entries"), layout.units * tuning.count("grid.pull_row_entries"))
         self.head: tuple[Argument, ...] = (
             *(np.int64(layout.units), np.int64(product.outer), np.int64(longest), *limits(layout, search=True)),
-            *(np.uint64(pull), build.rounds, numbers, closed, np.int64(log), *u.bits),
+            np.uint64(pull),
+            build.rounds,
+            *(numbers, closed),
+            np.int64(log),
+            *u.bits,
             *(build.cells_at(u, k, along.kernel.kind) for k in range(BUFFERS)),
             *lists,
             np.uint64(capacity),
