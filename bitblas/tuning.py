@@ -1091,6 +1091,34 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "grid.threads": Threshold(
+        1024,
+        "threads per block",
+        "Of a launch that runs all rounds of a loop: one block per multiprocessor has to meet.",
+    ),
+    "grid.threads_small": Threshold(
+        256, "threads per block", "The same for a matrix with fewer entries than the next row says."
+    ),
+    "grid.small_entries": Threshold(
+        1 << 19,
+        "entries",
+        "Matrices with fewer have smaller blocks, which meet sooner.",
+        "H200, us per search with 256, 512, 1024 threads: 176 k entries 59, 62, 67; 373 k 57, 61, 64; 1 M 89, 90, 88; "
+        "6 M 323, 236, 215",
+    ),
+    "grid.chunk": Threshold(
+        32, "entries", "Of a row at most, on its lists: warps with as many chunks have about as much work."
+    ),
+    "grid.pull_entries": Threshold(
+        3 << 17,
+        "entries",
+        "A pull in such a launch takes as long as a push of so many, however few rows are left, but see the next row.",
+        "H200, us per search of 6 M entries and 23 rounds with 0, 131072, 393216: 265, 251, 237",
+    ),
+    "grid.pull_row_entries": Threshold(
+        5, "entries per row", "The same for each row of the matrix: a pull of few rows takes less time."
+    ),
+    "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
     "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
     "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),
     "relaxation.threads": Threshold(

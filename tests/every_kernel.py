@@ -150,6 +150,14 @@ def wide() -> None:
         algorithms.betweenness_centrality(test_loop.graph(symmetric=True), range(9))
 
 
+def searches() -> None:
+    """Searches along rows of very different lengths, that push, and that pull; by small blocks and by large ones."""
+    for entries in (0, 1 << 17):
+        with tuning.override({"loop.segment_entries": 16, "grid.pull_entries": entries, "grid.small_entries": entries}):
+            algorithms.bfs_levels(test_loop.graph(symmetric=True), 5)
+            algorithms.bfs_parents(test_loop.graph(symmetric=True), 5)
+
+
 def lists() -> None:
     """Rounds of multivectors that follow lists: searches that push, pull and go back, and stop in between."""
     A = gb.Matrix.from_coo(np.arange(199), np.arange(1, 200), True, nrows=200, ncols=200)
@@ -199,7 +207,7 @@ def texts(name: str, dtype: str) -> None:
 
 
 def groups() -> Iterator[Group]:
-    yield from ((short_rows, [()]), (wide, [()]), (lists, [()]))
+    yield from ((short_rows, [()]), (wide, [()]), (searches, [()]), (lists, [()]))
     for key in FORMS:
         fused = format_of(key).kernels["mxv.pull"].fused
         yield forms, [(key, which) for which in ("130x130", "gaps", "long hub")]

@@ -288,6 +288,7 @@ GPU_ONLY |= {
 }
 GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
     "formats/csr/pull_worklist",
+    "formats/csr/grid_rounds",
     "formats/csr/relaxation",
 }
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows

@@ -11,6 +11,8 @@
 // first (PullRows::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
 // go to search_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
+#include "kernels/advance_pull.cuh"
+
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -28,13 +30,6 @@ typedef u32 rows_t;
 
 // ---- New entries: append them to the next frontier and add up its work. ----
 
-struct FrontierView {
-  u64* bits;
-  C_T* values;
-  u32* list;
-  u64* state;
-  u32* segments;
-};
 struct Out {
   const FrontierView& t;
   Rows rows;  // rows that the next advance pushes along
@@ -74,96 +69,9 @@ __device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* 
   for (int k = 0; k < AT_ONCE; ++k) add_row_work(stage, out, fresh[k], j[k], out.rows.work_of(row[k]), entries, work);
 }
 
-// ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
-// Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
-// (BY_BLOCK). The layout defines the row type (pull_row_t) and walks 32 rows at a time.
-#define APART 4         // with at most this many rows per warp, the rows are spread far apart
-#define MOST_ROWS 512   // rows of a warp at a time
-#define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
-#define LONGEST 1024    // entries of a row from which on the whole block searches it
-#define LONG_SLOTS 32   // long rows that a block can queue; a warp searches further ones itself
-
-// Rows that a warp takes at a time: a power of two such that every warp gets some.
-__device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
-  u32 share = 1;
-  while (share < MOST_ROWS && rows > (i64)warps * share) share *= 2;
-  return share;
-}
-
-// Set bits of a warp's consecutive rows from `first` on, one per lane, the last row in lane 0. They are within one half
-// word.
-__device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool has) {
-  const u32 word = __brev(__ballot_sync(ALL_LANES, has)) >> (32 - rows) << (first & 31);
-  if (WARP_LANE == 0 && word) atomicOr((u32*)bits + (first >> 5), word);
-}
-
-struct Deferred {
-  struct {
-    pull_row_t row[SLOTS];
-    u32 number[SLOTS];
-    u16 list[MOST_ROWS];  // those to search among its current rows
-    u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
-  } of_warp[BLOCK / 32];
-#if BY_BLOCK
-  pull_row_t row[LONG_SLOTS];
-  u32 number[LONG_SLOTS], count;
-#endif
-
-  // Called by the whole warp. Returns the number of its deferred rows afterwards.
-  __device__ __forceinline__ u32 put(bool add, const pull_row_t& x, u32 number_of, u32 waiting) {
-    auto& own = of_warp[threadIdx.x / 32];
-    const u32 who = __ballot_sync(ALL_LANES, add), at = waiting + __popc(who & ((1u << WARP_LANE) - 1u));
-    if (add) own.row[at] = x, own.number[at] = number_of;
-    __syncwarp();
-    return waiting + __popc(who);
-  }
-  // Take the last 32 deferred rows, or all, one per lane; long ones are queued for the block.
-  __device__ __forceinline__ pull_row_t take(u32& waiting, u32& number_of) {
-    const auto& own = of_warp[threadIdx.x / 32];
-    const u32 few = waiting < 32 ? waiting : 32;
-    waiting -= few;
-    pull_row_t x = {};
-    if (WARP_LANE < few) x = own.row[waiting + WARP_LANE], number_of = own.number[waiting + WARP_LANE];
-    __syncwarp();
-#if BY_BLOCK
-    if ((i64)x.end - (i64)x.begin > LONGEST) {
-      const u32 at = atomicAdd(&count, 1u);
-      if (at < LONG_SLOTS) row[at] = x, number[at] = number_of, x = {};
-    }
-#endif
-    return x;
-  }
-};
-
 // ---- The kernel. ----
 
-// Entries per segment of long rows, the work of u above which it pulls, and (search, otherwise ~0) the work of all rows:
-// it also pulls if the work of u exceeds what a pull reads, a part of the rows that were in no frontier yet
-// (plan/direction.py).
-struct AdvanceLimits {
-  i64 size, longest;
-  u64 most_work, all_work;
-
-  __device__ __forceinline__ bool pulls(u64 work, u64 entries, u64 seen) const {
-    if (all_work == ~0ull) return work > most_work;
-    const float left = all_work > seen + work ? (float)(all_work - seen - work) : 0.f, mine = (float)work;
-    const float average = (float)entries * ((float)all_work / (float)size);  // work of so many average rows
-    return work > most_work || mine * (mine > average ? mine / average : 1.f) > left;
-  }
-};
-// The frontiers that are read, written, and cleared for the next round.
-struct SourceView {
-  const u64* bits;
-  const STORED(U_T)* values;
-  ARGUMENT(U_T) iso;
-  i64 stride;
-  const u32* list;
-  const u64* state;
-  const u32* segments;
-
-  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
-  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
-};
+// A frontier that is cleared for the next round.
 struct ClearedView {
   u64* bits;
   C_T* values;
@@ -327,116 +235,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
   if (pull) {
     const PullRows back = PULL_FORM_OF();
     const bool same = is_same(back, A);
-    // With few rows, everything known about them is loaded at once; with very few, consecutive ones go to different
-    // warps, because long rows are often adjacent. With many (wide), half words of bits, far apart, first determine
-    // which rows are needed and nonempty, and these are listed.
-    const u32 share = rows_at_once(size, warps);
-    const bool apart = share <= APART, wide = share > 32;
     __shared__ Deferred deferred;
-    auto& own_rows = deferred.of_warp[threadIdx.x / 32];
-    if (WARP_LANE < MOST_ROWS / 32) own_rows.found[WARP_LANE] = 0;
-    u32 first = warp * (wide || apart ? 1 : share);
-    const u32 end = (u32)(wide ? (size + 31) / 32 : size);
-    u32 waiting = 0, left = 0;  // deferred rows of this warp; rows of the current batch, processed from the last on
-    // Row of `code` within the warp's batch: for half words, number and bit.
-    const auto at = [&](u32 code) -> u32 {  // row numbers on lists have 32 bits
-      return wide ? 32 * (first + (code >> 5) * warps) + (code & 31) : first + (apart ? warps : 1) * code;
-    };
-    // The row of this lane, if that many are left.
-    const auto code_of = [&](u32 left) -> u32 {
-      const u32 x = WARP_LANE < left ? left - 1 - WARP_LANE : 0;
-      return wide ? own_rows.list[x] : x;
-    };
-    struct Candidate {
-      bool open;
-      pull_row_t row;
-      guess_t guess;
-    };
-    const auto load_row = [&](u32 left) {
-      const u32 j = at(code_of(left));
-      Candidate found = {WARP_LANE < left && (i64)j < size};
-      if (found.open) {
-        u32 masked = wide ? 0 : mask.stored(j >> 5);
-        if (ALSO && !wide) masked |= peek((const u32*)u.bits + (j >> 5));
-        found.row = pull_row(back, j), found.guess = back.guess(j);
-        if (!wide) found.open = (mask.allowed(masked) >> (j & 31)) & 1;
-      }
-      return found;
-    };
-    const auto close = [&](const Hit& hit, i64 j, const pull_row_t& row) {
-#if KIND == VALUES
-      if (hit.some)
-        t.values[j] = C_T(mul(Values{back.val, a.iso, a.stride}.at(hit.place), u.at(hit.from), j, hit.from));
-#endif
-      const i64 length = !COUNTS_WORK || !hit.some ? 0 : same ? pull_row_length(row) : A.work_of(A.item((u32)j));
-      add_row_work(stage, out, hit.some, j, length, entries, work);
-    };
-#if BY_BLOCK
-    if (threadIdx.x == 0) deferred.count = 0;
-    __syncthreads();
-#endif
-    Candidate now = {};
-    for (;;) {
-      if (!left && first < end) {
-        left = share;
-        if (wide) {
-          const u32 h = first + WARP_LANE * warps;
-          u32 open = 0;
-          if (WARP_LANE < share / 32 && h < end) {
-            u32 masked = mask.stored(h);
-            if (ALSO) masked |= peek((const u32*)u.bits + h);
-            open = mask.allowed(masked) & back.some_of(h);
-          }
-          u32 place = group_sum_below<32>(__popc(open));
-          left = __shfl_sync(ALL_LANES, place + __popc(open), 31);
-          for (; open; open &= open - 1) own_rows.list[place++] = (u16)(32 * WARP_LANE + __ffs(open) - 1);
-          __syncwarp();
-        }
-        now = load_row(left);
-      }
-      if (left) {
-        const u32 code = code_of(left);
-        left -= left < 32 ? left : 32;
-        Candidate then = {};
-        if (left) then = load_row(left);
-        const u32 j = at(code);
-        const bool some = now.open && back.some(now.row, now.guess);
-        const bool guess_hits = some && back.guesses && u.has(now.guess);
-        waiting = deferred.put(some && !guess_hits, now.row, j, waiting);
-        const Hit hit = {guess_hits, (i64)now.guess,
-                         KIND == VALUES && guess_hits && a.stride ? back.place(now.row, now.guess) : 0};
-        if (wide && guess_hits) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
-        if (apart && guess_hits) set_bit(t.bits, j);  // the bits of t are zero before
-        if (!wide && !apart) set_bits(t.bits, first, share, guess_hits);
-        close(hit, j, now.row);
-        now = then;
-      }
-      if (!left && first < end) {
-        if (wide) {
-          __syncwarp();
-          const u32 bits = WARP_LANE < MOST_ROWS / 32 ? own_rows.found[WARP_LANE] : 0;
-          if (bits) atomicOr((u32*)t.bits + first + WARP_LANE * warps, bits), own_rows.found[WARP_LANE] = 0;
-          __syncwarp();
-        }
-        first += warps * (wide ? share / 32 : share);
-      }
-      if (waiting < 32 && (left || first < end)) continue;
-      if (!waiting) break;
-      u32 i = 0;
-      const pull_row_t row = deferred.take(waiting, i);
-      const Hit hit = search_row(back, row, i, u.bits);
-      if (hit.some) set_bit(t.bits, i);
-      close(hit, i, row);
-    }
-#if BY_BLOCK
-    __syncthreads();
-    for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
-      const pull_row_t row = deferred.row[k];
-      Hit hit = back.search_by_block(row, u.bits);
-      hit.some = hit.some && mark(t.bits, deferred.number[k]);  // one of the lanes that have a hit
-      close(hit, deferred.number[k], row);
-    }
-#endif
+    pull_rows(
+        back, u, t, mask, a.stride, size, warp, warps, deferred, [&](const Hit& hit, i64 j, const pull_row_t& row) {
+          pulled_value(back, u, t, a, hit, j);
+          const i64 length = !COUNTS_WORK || !hit.some ? 0 : same ? pull_row_length(row) : A.work_of(A.item((u32)j));
+          add_row_work(stage, out, hit.some, j, length, entries, work);
+        });
     if (thread_number() == 0) t.state[DENSE] = 1;
   }
 #endif

@@ -146,6 +146,8 @@ class Explanation:
     def _head(self) -> str:
         if not self.launches:
             return f"a plain loop: statement by statement{self.small and f' ({self.small})'}"
+        if self.copies == 1:
+            return "a round is"
         return f"{self.copies} rounds per run of the body; a round is" if self.copies else "from a table; a round is"
 
 
@@ -313,7 +315,7 @@ class Program:
         build, any_order = self._captured.build, self._captured.any_order
         how = any_order if isinstance(any_order, str) else any_order.text
         small = "\n".join(filter(None, (how, build.small.text)))
-        return Explanation(build.copies, tuple(build.lines), small)
+        return Explanation(build.copies if build.at_once is None else 1, tuple(build.lines), small)
 
     def _run_plain(self, tier_up: TierUp | None) -> int:
         """Run round by round, until a table of kernels takes over."""

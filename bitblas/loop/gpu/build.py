@@ -45,6 +45,7 @@ from ..fuse import (
 )
 from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
+from .grid_rounds import GridRounds, plan_grid_rounds
 from .multivectors import multivector_advance
 from .products import (
     AdvanceKernel,
@@ -57,7 +58,7 @@ from .products import (
     pulls_worklist,
     worklist,
 )
-from .small_rounds import small_rounds
+from .small_rounds import SmallRounds, small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
@@ -157,13 +158,20 @@ class Build:
         self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
         self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
         self.begin = [launch for item in plan.begin for launch in self._once(item, "begin")]
-        self.launches = [launch for k in range(copies) for launch in self._copy(k)]
+        self.outer = around is None and group is None
+        planned = plan_grid_rounds(self)
+        # All rounds in one launch, in place of the launches of a loop.
+        self.at_once = None if planned is None else GridRounds(self, *planned)
+        self.launches: list[Launch] = []
+        if self.at_once is None:
+            self.launches += [launch for k in range(copies) for launch in self._copy(k)]
+        else:
+            self.lines.append(self.at_once.line)
         self.end = [launch for item in plan.end for launch in self._once(item, "end")]
         self.ends = EndExchange(self, group)
         self.launches += self.ends.launches
-        self.small = small_rounds(self)
+        self.small = small_rounds(self) if self.at_once is None else SmallRounds([], self.at_once.text)
         self.may_end_early = False  # whether something before the rounds may do all of their work
-        self.outer = around is None and group is None
         self.launches[:0] = [] if self.outer else self.small.launches
 
     # ---- conditions and states ----

@@ -91,12 +91,16 @@ class NestedLaunch(ABC):
 def start(build: Build, handle: int) -> list[Launch]:
     """The launches before the loop: small rounds, then whether the body is needed. If rows have very different lengths,
     a first run of the body instead: most searches end in it, and a while node costs more. handle: of the condition."""
+    if build.at_once is not None:
+        return []
     later = build.small.later and build.outer and not build.may_end_early
     return [*build.launches, *finish(build, handle)] if later else _small(build, handle, follows=False)
 
 
 def finish(build: Build, handle: int) -> list[Launch]:
     """The launches that end a run of the body, followed by small rounds."""
+    if build.at_once is not None:
+        return []
     state, which = build.condition_at(0)
     args = (
         np.int64(len(build.memory)),
@@ -286,7 +290,7 @@ class HostLoop:
     def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
-        goes_on = not self.start or self.device.to_host(self.going)[0]
+        goes_on = bool(self.parts.body) and (not self.start or self.device.to_host(self.going)[0])
         while goes_on:
             for launch in (*self.parts.body, *self.finish):
                 launch()
@@ -312,18 +316,21 @@ class GraphLoop:
             group.settle()
         device.synchronize()
         builder = gpu.create_graph_builder().begin_building(mode="relaxed")
+        condition, handle = None, 0
         try:
-            condition = builder.create_condition(default_value=1)
+            if parts.body:
+                condition = builder.create_condition(default_value=1)
+                handle = int(condition.handle)
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: while nodes need a driver for CUDA 12.3 or newer ({error})") from error
-        handle = int(condition.handle)
         # The graph reads the arrays of these launches; some have no other owner (row lengths of coded formats).
         self.captured = Parts(
             [*parts.begin, *start(build, handle)], [*parts.body, *finish(build, handle)], [*parts.end]
         )
         try:
             self._capture(builder, self.captured.begin)
-            self._while(builder, condition, self.captured.body)
+            if condition is not None:
+                self._while(builder, condition, self.captured.body)
             self._capture(builder, self.captured.end)
             self.graph = builder.end_building().complete()
         except RuntimeError as error:
