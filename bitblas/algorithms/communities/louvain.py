@@ -5,7 +5,8 @@ gain, until a sweep over the active vertices gains less than a tolerance. The co
 smaller graph (S' A S), and the process repeats until no community merges. Then it starts again with single vertices in
 the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of
 all passes is kept. Leiden's smaller graph has a vertex for each of several connected parts of a community, which may
-move on their own, until a large graph has settled: until its first sweep gains less than the tolerance.
+move on their own. In a large graph the parts of a first pass would often keep nearly all edges, so that pass merges
+whole communities; later passes do so once a level has settled: if its first sweep gains less than the tolerance.
 
 In a sweep the vertices move in CLASSES random classes, one class after the other, all vertices of a class at the same
 time: with a single class two vertices could swap communities forever. Active are the vertices next to one that moved.
@@ -34,8 +35,8 @@ CLASSES = 4  # of vertices that move at the same time; fewer need more sweeps, m
 SWEEPS = 20  # at most, in a level
 REFINEMENTS = 4  # rounds in which single vertices may join others
 PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
-REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
-SMALL, MORE = 1 << 17, 5  # more passes of Leiden for graphs with at most so many entries, where chance counts more
+SMALL = 1 << 17  # most entries of a small graph
+SMALL_PASSES = 10, 1, 1, 1, 1, 1, 1, 1  # of Leiden for a small graph, where chance counts more
 ROUNDS = CLASSES, SWEEPS, REFINEMENTS, SMALL
 
 
@@ -82,12 +83,13 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     hierarchy: Steps = []
     if base.total:
         start = label
-        passes = PASSES if not refine else REFINED if A.nvals > SMALL else (*REFINED, *[1] * MORE)
-        for turn, times in enumerate(passes):
+        small = refine and A.nvals <= SMALL
+        for turn, times in enumerate(SMALL_PASSES if small else PASSES):
             key = random_hash(seed & MASK, seed >> 32, turn)
             steps: Steps = []
             ascend = _ascended_in_one_launch if base.one_launch else _ascended
-            start, quality = ascend(base, start, tol * times, key, refine, steps if levels and not turn else None)
+            parts = refine and (turn > 0 or small)
+            start, quality = ascend(base, start, tol * times, key, parts, steps if levels and not turn else None)
             if quality > best:
                 label, best = start, quality
             hierarchy = hierarchy or steps
