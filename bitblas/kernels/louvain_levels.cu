@@ -38,10 +38,10 @@ struct Graph {
 };
 
 // Lists of a step that all blocks share, and the gain of its moves. Three are used in turn: one is read, one is cleared.
-// Listed rows are of a kind: for a block, or hubs.
+// Listed rows are of a kind: for a block, or hubs. taken: how many of the units that blocks share are taken.
 enum { LONG, HUBS };
 struct Lists {
-  u64 rows[2], moved[2], parts, slots;
+  u64 rows[2], moved[2], parts, slots, taken;
   i64 gained, entries;
 };
 
@@ -102,7 +102,8 @@ struct Memory : VertexArrays, RowLists {
   __device__ __forceinline__ int* moved(int kind) const { return kind == LONG ? moved_rows : moved_hubs; }
 };
 
-// Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
+// Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers, the number of chunks
+// that its warps have taken, or the unit that comes next.
 struct Shared {
   u32* keys;
   SUM_T* sums;
@@ -110,6 +111,7 @@ struct Shared {
   i64* totals;
   int* turns;
   u32* moved;
+  u32* taken;
 };
 
 // The sum over the lower threads of a block, and over all of them.
@@ -239,9 +241,12 @@ __device__ __noinline__ void append(bool valid, int v, u64* count, int* list) {
   if (valid) list[first + __popc(lanes & lanes_below())] = v;
 }
 
+// The slot of `size` where the search of a key begins.
+__device__ __forceinline__ u32 home_slot(u32 k, u32 size) { return __umulhi(k * 2654435769u, size); }
+
 // The slot of a key in a table of `size` slots, which has room for it. claimed: whether the key is new.
 template <class Table> __device__ __forceinline__ u32 find_slot(Table* table, u32 size, u32 k, bool& claimed) {
-  u32 i = __umulhi(k * 2654435769u, size);
+  u32 i = home_slot(k, size);
   for (;;) {
     u32 was = peek(key_at(table, i));
     if (was == FREE) was = atomicCAS(key_at(table, i), FREE, k);
@@ -482,7 +487,7 @@ __device__ __forceinline__ void fill_table(const Graph& g, const Rule& rule, con
 
 // ---- A step: each vertex of a turn finds its best key, then those that gain move.
 
-// Find the best keys of short rows; put longer ones into lists.
+// Find the best keys of short rows; put longer ones into lists. The rows of a block go to its next free warp.
 template <class Rule>
 __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
                                              int* movers, const Shared& shared, i64& gained) {
@@ -495,7 +500,11 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
   };
   const i64 chunks = (g.n + 31) / 32;
 #pragma unroll 1
-  for (i64 q = blockIdx.x + (i64)gridDim.x * (threadIdx.x / 32); q < chunks; q += (i64)gridDim.x * WARPS) {
+  for (;;) {
+    u32 turn = 0;
+    if (lane == 0) turn = atomicAdd(shared.taken, 1u);
+    const i64 q = blockIdx.x + (i64)gridDim.x * __shfl_sync(ALL_LANES, turn, 0);
+    if (q >= chunks) break;
     const i64 base = 32 * q, v = base + lane;
     const bool now = v < g.n && rule.draw(v);
     const i64 length = now ? g.length(v) : 0;
@@ -538,34 +547,56 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
   }
 }
 
-// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub.
-template <class Rule>
-__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
-                                            const Shared& shared, i64& gained) {
+// Add the sums in the table of the block to a table of `size` slots in global memory.
+__device__ __forceinline__ void add_table(const Shared& shared, Slot* table, u32 size) {
+  bool claimed;
 #pragma unroll 1
-  for (u64 i = blockIdx.x; i < lists.rows[LONG]; i += gridDim.x) {
-    const Row row = rule.row(m.long_rows[i]);
-    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
-    const u32 size = (u32)(2 * (end - begin));
-    fill_table(g, rule, row, begin, end, size, shared);
-    Best best = best_of_slots(
-        rule, row, threadIdx.x, size, THREADS, [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; }, [](i64) {});
-    join_block(best, shared.best);
-    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+  for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += BATCH * THREADS) {
+    u32 key[BATCH], at[BATCH], was[BATCH];
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+      key[j] = s + j * THREADS < 2 * BLOCK_ROW ? shared.keys[s + j * THREADS] : FREE;
+      at[j] = home_slot(key[j], size);
+      was[j] = key[j] != FREE ? peek(&table[at[j]].key) : FREE;
+    }
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j)
+      if (key[j] != FREE && was[j] == FREE) was[j] = atomicCAS(&table[at[j]].key, FREE, key[j]);
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+      if (key[j] == FREE) continue;
+      if (was[j] != FREE && was[j] != key[j]) at[j] = find_slot(table, size, key[j], claimed);
+      add_to(&table[at[j]].sum, shared.sums[s + j * THREADS]);
+    }
   }
+}
+
+// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub. Parts come first; a
+// block takes the next unit when it is free.
+template <class Rule>
+__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
+                                            const Shared& shared, i64& gained) {
+  const u32 parts = (u32)lists.parts, units = parts + (u32)lists.rows[LONG];
 #pragma unroll 1
-  for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
-    const int h = m.part_hub[p];
-    const Row row = rule.row(m.hubs[h]);
-    const i64 low = g.ptr[row.v] + (i64)m.part_number[p] * BLOCK_ROW, last = g.ptr[row.v + 1];
+  for (u32 unit = blockIdx.x; unit < units; unit = *shared.taken) {
+    u32 following = 0;
+    if (threadIdx.x == 0) following = gridDim.x + (u32)atomicAdd(&lists.taken, 1ull);
+    const bool whole = unit >= parts;
+    const int h = whole ? 0 : m.part_hub[unit];
+    const Row row = rule.row(whole ? m.long_rows[unit - parts] : m.hubs[h]);
+    const i64 last = g.ptr[row.v + 1], low = g.ptr[row.v] + (whole ? 0 : (i64)m.part_number[unit] * BLOCK_ROW);
     const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
-    fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
-    Slot* table = m.table + m.hub_slot[h];
-    const u32 slots = (u32)slots_for(g.length(row.v));
-    bool claimed;
-#pragma unroll 1
-    for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
-      if (shared.keys[s] != FREE) add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
+    const u32 size = whole ? (u32)(2 * (high - low)) : 2 * BLOCK_ROW;
+    fill_table(g, rule, row, low, high, size, shared);
+    if (whole) {
+      auto at = [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; };
+      Best best = best_of_slots(rule, row, threadIdx.x, size, THREADS, at, [](i64) {});
+      join_block(best, shared.best);
+      if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+    } else {
+      add_table(shared, m.table + m.hub_slot[h], (u32)slots_for(g.length(row.v)));
+    }
+    if (threadIdx.x == 0) *shared.taken = following;
     __syncthreads();
   }
 }
@@ -615,7 +646,7 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
                                             i64 longest, int* movers, const Shared& shared, Barrier& barrier,
                                             u32& turn) {
   Lists& lists = state.lists[turn % 3];
-  if (threadIdx.x == 0) *shared.moved = 0;
+  if (threadIdx.x == 0) *shared.moved = 0, *shared.taken = 0;
   __syncthreads();
   i64 gained = 0, entries = 0;
   choose_short(g, m, rule, lists, movers, shared, gained);
@@ -664,9 +695,18 @@ __device__ __forceinline__ void activate(const Graph& g, const Memory& m, const 
   }
   auto mark = [&](i64 v, int me, int step) {
     const int own = m.label[v];
+    const i64 end = g.ptr[v + 1];
 #pragma unroll 1
-    for (i64 e = g.ptr[v] + me; e < g.ptr[v + 1]; e += step)
-      if (m.label[g.col[e]] != own) poke(m.active + g.col[e], (u8)1);
+    for (i64 e = g.ptr[v] + me; e < end; e += BATCH * step) {
+      int u[BATCH], label[BATCH];
+#pragma unroll
+      for (int j = 0; j < BATCH; ++j) u[j] = g.col[e + j * step < end ? e + j * step : e];
+#pragma unroll
+      for (int j = 0; j < BATCH; ++j) label[j] = m.label[u[j]];
+#pragma unroll
+      for (int j = 0; j < BATCH; ++j)
+        if (label[j] != own) poke(m.active + u[j], (u8)1);
+    }
   };
 #pragma unroll 1
   for (u32 i = threadIdx.x / GROUP; i < *shared.moved; i += THREADS / GROUP)
@@ -835,8 +875,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   __shared__ Best best[WARPS];
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
-  __shared__ u32 moved;
-  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved};
+  __shared__ u32 moved, taken;
+  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;

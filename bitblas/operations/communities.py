@@ -32,7 +32,7 @@ from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
-STATE_WORDS = 34  # State in louvain_levels.cu
+STATE_WORDS = 37  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
