@@ -571,33 +571,42 @@ __device__ __forceinline__ void add_table(const Shared& shared, Slot* table, u32
   }
 }
 
-// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub. Parts come first; a
-// block takes the next unit when it is free.
+// Hubs: a block for each part, whose sums go to the table of the hub; then long rows: a block for each. A block takes the
+// next of them when it is free.
 template <class Rule>
 __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
                                             const Shared& shared, i64& gained) {
-  const u32 parts = (u32)lists.parts, units = parts + (u32)lists.rows[LONG];
-#pragma unroll 1
-  for (u32 unit = blockIdx.x; unit < units; unit = *shared.taken) {
-    u32 following = 0;
-    if (threadIdx.x == 0) following = gridDim.x + (u32)atomicAdd(&lists.taken, 1ull);
-    const bool whole = unit >= parts;
-    const int h = whole ? 0 : m.part_hub[unit];
-    const Row row = rule.row(whole ? m.long_rows[unit - parts] : m.hubs[h]);
-    const i64 last = g.ptr[row.v + 1], low = g.ptr[row.v] + (whole ? 0 : (i64)m.part_number[unit] * BLOCK_ROW);
-    const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
-    const u32 size = whole ? (u32)(2 * (high - low)) : 2 * BLOCK_ROW;
-    fill_table(g, rule, row, low, high, size, shared);
-    if (whole) {
-      auto at = [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; };
-      Best best = best_of_slots(rule, row, threadIdx.x, size, THREADS, at, [](i64) {});
-      join_block(best, shared.best);
-      if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
-    } else {
-      add_table(shared, m.table + m.hub_slot[h], (u32)slots_for(g.length(row.v)));
-    }
-    if (threadIdx.x == 0) *shared.taken = following;
+  const u32 parts = (u32)lists.parts, all = parts + (u32)lists.rows[LONG];
+  auto take = [&] { return threadIdx.x ? 0 : gridDim.x + (u32)atomicAdd(&lists.taken, 1ull); };
+  auto share = [&](u32 taken) {
+    if (threadIdx.x == 0) *shared.taken = taken;
     __syncthreads();
+    return *shared.taken;
+  };
+  u32 unit = blockIdx.x;
+#pragma unroll 1
+  while (unit < parts) {
+    const u32 following = take();
+    const int h = m.part_hub[unit];
+    const Row row = rule.row(m.hubs[h]);
+    const i64 low = g.ptr[row.v] + (i64)m.part_number[unit] * BLOCK_ROW, last = g.ptr[row.v + 1];
+    const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
+    fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
+    add_table(shared, m.table + m.hub_slot[h], (u32)slots_for(g.length(row.v)));
+    unit = share(following);
+  }
+#pragma unroll 1
+  while (unit < all) {
+    const u32 following = take();
+    const Row row = rule.row(m.long_rows[unit - parts]);
+    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
+    const u32 size = (u32)(2 * (end - begin));
+    fill_table(g, rule, row, begin, end, size, shared);
+    Best best = best_of_slots(
+        rule, row, threadIdx.x, size, THREADS, [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; }, [](i64) {});
+    join_block(best, shared.best);
+    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+    unit = share(following);
   }
 }
 
