@@ -704,18 +704,9 @@ __device__ __forceinline__ void activate(const Graph& g, const Memory& m, const 
   }
   auto mark = [&](i64 v, int me, int step) {
     const int own = m.label[v];
-    const i64 end = g.ptr[v + 1];
 #pragma unroll 1
-    for (i64 e = g.ptr[v] + me; e < end; e += BATCH * step) {
-      int u[BATCH], label[BATCH];
-#pragma unroll
-      for (int j = 0; j < BATCH; ++j) u[j] = g.col[e + j * step < end ? e + j * step : e];
-#pragma unroll
-      for (int j = 0; j < BATCH; ++j) label[j] = m.label[u[j]];
-#pragma unroll
-      for (int j = 0; j < BATCH; ++j)
-        if (label[j] != own) poke(m.active + u[j], (u8)1);
-    }
+    for (i64 e = g.ptr[v] + me; e < g.ptr[v + 1]; e += step)
+      if (m.label[g.col[e]] != own) poke(m.active + g.col[e], (u8)1);
   };
 #pragma unroll 1
   for (u32 i = threadIdx.x / GROUP; i < *shared.moved; i += THREADS / GROUP)
@@ -871,7 +862,7 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
 
 #ifdef KERNEL_louvain_levels
 // Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only
-// after more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label:
+// the first level), contract, from level to level, until no vertices merge or `levels` levels are made. label:
 // of the vertices of the present level. found: at the end, the label of each vertex of the first level (`part` can be that
 // memory). sigma: then the degrees of the last level. factor: resolution / sum of degrees; enough: the least gain of a
 // sweep that goes on.
@@ -928,11 +919,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       add_by_key(m.sigma, v < g.n, v < g.n ? (u32)m.label[v] : 0, v < g.n ? g.degree[v] : 0);
     barrier.meet();
     // Sweeps, until one gains at most `enough`.
-    int sweep = 0;
     const i64 chunks = (g.n + 31) / 32, segment = (chunks + gridDim.x - 1) / gridDim.x * 32;
     int* movers = m.movers + segment * blockIdx.x;
 #pragma unroll 1
-    for (; sweep < SWEEPS; ++sweep) {
+    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
       i64 gained = 0;
 #pragma unroll 1
       for (u32 which = 0; which < CLASSES; ++which) {
@@ -948,7 +938,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     // Numbers of communities; vertices of the next level: these, or their connected parts if those are fewer than vertices.
     i64 size = number_labels(g.n, m.label, m.number, m, shared, barrier);
     bool finer = false;
-    if (leiden && (sweep > 0 || g.nvals <= SMALL)) {
+    if (leiden && (level == 0 || g.nvals <= SMALL)) {
       refine(g, m, state, factor, key, longest, movers, shared, barrier, turn);
       const i64 parts = number_labels(g.n, m.part, m.finer, m, shared, barrier);
       finer = parts < g.n;

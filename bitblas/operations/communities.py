@@ -241,8 +241,8 @@ class Moves:
 
 
 class Climbed(NamedTuple):
-    """The result of a pass: labels below n of the first level, the degrees of the vertices of the last level, the
-    weight of its self loops, and how many sweeps were made."""
+    """The result of a pass: labels below n of the first level, the degrees above 0 of the vertices of the last level,
+    the weight of its self loops, and how many sweeps were made."""
 
     label: Array
     degrees: np.ndarray
@@ -323,7 +323,8 @@ class Climb:
             size, _, count, done, _, inside, sweeps = device.to_host(state)[:7].tolist()
             if steps is not None and count > before:
                 steps.append(self.whole.copy())
-        return Climbed(self.found.copy(), device.to_host(self.sigma[:size]), inside, sweeps)
+        degrees = self.sigma[:size]
+        return Climbed(self.found.copy(), device.to_host(degrees[degrees > 0]), inside, sweeps)
 
     def _variant(self, rounds: tuple[int, int, int, int]) -> Variant:
         classes, sweeps, joins, small = rounds

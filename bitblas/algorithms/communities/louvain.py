@@ -5,8 +5,8 @@ gain, until a sweep over the active vertices gains less than a tolerance. The co
 smaller graph (S' A S), and the process repeats until no community merges. Then it starts again with single vertices in
 the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of
 all passes is kept. Leiden's smaller graph has a vertex for each of several connected parts of a community, which may
-move on their own. In a large graph the parts of a first pass would often keep nearly all edges, so that pass merges
-whole communities; later passes do so once a level has settled: if its first sweep gains less than the tolerance.
+move on their own. In a large graph the parts often keep nearly all edges, so that only the first level of the second
+pass, and small levels, are contracted by parts, and others by whole communities.
 
 In a sweep the vertices move in CLASSES random classes, one class after the other, all vertices of a class at the same
 time: with a single class two vertices could swap communities forever. Active are the vertices next to one that moved.
@@ -106,11 +106,11 @@ def _ascended(base, label, tol, key, refine, steps):
     level, whole, count = base, base.vertices(), 0
     while True:
         key = random_hash(key, count)
-        label, sweeps = moved(level, label, tol, key)
+        label = moved(level, label, tol, key)
         label, size = level.renumbered(label)
         # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
         part = label
-        if refine and (sweeps > 1 or level.nvals <= SMALL):
+        if refine and (not count or level.nvals <= SMALL):
             keys = [random_hash(key, SWEEPS + k) for k in range(REFINEMENTS)]
             finer, parts = level.renumbered(level.refined(label, keys))
             part, size = (finer, parts) if parts < level.n else (part, size)
@@ -127,15 +127,15 @@ def _ascended(base, label, tol, key, refine, steps):
 
 
 def moved(level, label, tol, key):
-    """The communities after sweeps from `label` on, until one gains at most tol, and the number of sweeps."""
-    moves, sweep = level.start(label), 0
+    """The communities after sweeps from `label` on, until one gains at most tol."""
+    moves = level.start(label)
     for sweep in range(SWEEPS):
         # a move gains 2 (score - score of staying) / total
         _, gain = moves.sweep(random_hash(key, sweep), CLASSES)
         loops.report()
         if 2 * gain <= tol * level.total:
             break
-    return moves.label, sweep + 1
+    return moves.label
 
 
 def _ascended_in_one_launch(base, label, tol, key, refine, steps):
@@ -149,7 +149,7 @@ def modularity(degrees, inside, level):
     """The modularity of a partition, from the degrees and the weight inside of its communities: inside / total -
     resolution sum (k / total)^2.
     """
-    shares = degrees / level.total
+    shares = degrees[degrees > 0] / level.total  # most communities of some graphs are single vertices without edges
     return inside / level.total - level.resolution * float((shares * shares).sum())
 
 
