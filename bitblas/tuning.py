@@ -1171,11 +1171,6 @@ TABLE: dict[str, Threshold] = {
     "components.first_entries": Threshold(
         2, "entries per row", "That join trees on a CPU before the largest tree, whose rows are skipped, is looked for."
     ),
-    "components.first_inside": Threshold(
-        8,
-        "entries per row",
-        "That join trees inside of communities before the rows of one tree of each community are skipped.",
-    ),
     "components.sample": Threshold(
         1024, "vertices", "The most frequent root of so many is taken for that of the largest tree."
     ),

@@ -20,7 +20,6 @@ import bitblas
 from bitblas import algorithms as al
 from bitblas import tuning
 from bitblas.device import memory
-from bitblas.operations.communities import level_of
 
 
 def ldbc_labels(graph, rounds, directed):
@@ -413,22 +412,6 @@ def test_the_same_communities_for_any_number_of_threads(on_the_cpu):
                 with bitblas.config.set(threads=threads):
                     assert np.array_equal(full(program(A, seed=3)), right)
         assert not np.array_equal(full(program(A, seed=4)), right)
-
-
-@pytest.mark.parametrize("first", [1, 8])
-def test_components_inside_of_any_partition(device, first):
-    """Each vertex is named by the smallest one that is connected to it within its label."""
-    i, j, _ = plain_graph(200, 4)
-    hub = np.arange(60, 200, 2)
-    i, j = np.concatenate([i, np.full(70, 7), hub]), np.concatenate([j, hub, np.full(70, 7)])
-    A = bitblas.Matrix.from_coo(i, j, True, nrows=200, ncols=200)
-    label = np.random.default_rng(1).integers(0, 3, 200).astype(np.int32)
-    same = label[i] == label[j]
-    component = oracles.components(Graph(200, i[same], j[same], True))
-    with tuning.override({"components.first_inside": first}):
-        found = level_of(A._store, 1.0, False).split(A._store.device.asarray(label))
-    assert A._store.device.to_host(found).tolist() == [np.flatnonzero(component == c)[0] for c in component]
-    assert len(set(component.tolist())) > 10
 
 
 QUALITY = {

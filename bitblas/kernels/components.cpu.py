@@ -32,21 +32,21 @@ def link_rows(lo, hi, ptr, col, first, last, known, parent):
             a = min(a, b)
 
 
-# The same of entries whose ends have the same label. known: for each label a root, or a negative number.
+# The entries whose ends have the same label join the trees of their ends.
 @njit(**KERNEL)
-def link_inside(lo, hi, ptr, col, label, first, last, known, parent):
-    for v in range(lo, hi):
-        own = np.int64(at(label, v))
-        a = root_of(parent, v)
-        if a == np.int64(at(known, own)):
-            continue
-        begin = np.int64(at(ptr, v)) + first
-        for p in range(begin, min(np.int64(at(ptr, v + 1)), begin - first + last)):
-            u = np.int64(at(col, p))
-            if np.int64(at(label, u)) == own:
-                b = root_of(parent, u)
-                put(parent, max(a, b), min(a, b))
-                a = min(a, b)
+def link_entries(lo, hi, nrows, ptr, col, label, parent):
+    v = row_of(ptr, nrows, lo)
+    for p in range(lo, hi):
+        while np.int64(at(ptr, v + 1)) <= p:
+            v += 1
+        u = np.int64(at(col, p))
+        if u < v and at(label, u) == at(label, v):
+            a = root_of(parent, v)
+            b = root_of(parent, u)
+            if a < b:
+                put(parent, b, a)
+            elif b < a:
+                put(parent, a, b)
 
 
 # root[v]: the root of the tree of v.

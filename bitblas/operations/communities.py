@@ -80,7 +80,7 @@ class Level:
 
     def _run(self, name: str, n: int, *args: object, bounds: Bounds = None) -> None:
         if name not in self.kernels:
-            reads = name in ("move_vertices", "inner_rows", "link_inside")
+            reads = name in ("move_vertices", "inner_rows", "link_entries")
             ptr, col = (self.rows.ptr.dtype.name, self.rows.col.dtype.name) if reads else ("", "")
             self.kernels[name] = _kernel(self.device, name, ptr, col)
         self.kernels[name](n, *args, bounds=bounds)
@@ -159,16 +159,11 @@ class Level:
 
     def split(self, label: Array) -> Array:
         """The components of the subgraphs of each label: for each vertex the smallest vertex of its component."""
-        xp, rows, few = self.device.xp, self.rows, tuning.count("components.first_inside")
-        tree, root, known = self.vertices(), xp.empty(self.n, np.int32), xp.full(self.n, -1, np.int32)
-        entries = rows.ptr, rows.col, label
-        self._run("link_inside", self.n, *entries, 0, few, known, tree)
-        self._run("flatten", self.n, tree, root, bounds=self._ranges(self.n))
-        # Any tree of a label, most often its largest: the rows of other trees have the entries that join it to them.
-        known[label] = root
-        self._run("link_inside", self.n, *entries, few, max(few, rows.nvals), known, root)
-        self._run("flatten", self.n, root, tree, bounds=self._ranges(self.n))
-        return tree
+        parent, rows = self.vertices(), self.rows
+        self._run("link_entries", rows.nvals, rows.nrows, rows.ptr, rows.col, label, parent)
+        root = self.device.xp.empty(self.n, np.int32)
+        self._run("flatten", self.n, parent, root, bounds=self._ranges(self.n))
+        return root
 
     def inside(self) -> int:
         """The weight of all self loops, both directions."""
