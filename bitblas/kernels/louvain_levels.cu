@@ -241,12 +241,9 @@ __device__ __noinline__ void append(bool valid, int v, u64* count, int* list) {
   if (valid) list[first + __popc(lanes & lanes_below())] = v;
 }
 
-// The slot of `size` where the search of a key begins.
-__device__ __forceinline__ u32 home_slot(u32 k, u32 size) { return __umulhi(k * 2654435769u, size); }
-
 // The slot of a key in a table of `size` slots, which has room for it. claimed: whether the key is new.
 template <class Table> __device__ __forceinline__ u32 find_slot(Table* table, u32 size, u32 k, bool& claimed) {
-  u32 i = home_slot(k, size);
+  u32 i = __umulhi(k * 2654435769u, size);
   for (;;) {
     u32 was = peek(key_at(table, i));
     if (was == FREE) was = atomicCAS(key_at(table, i), FREE, k);
@@ -547,30 +544,6 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
   }
 }
 
-// Add the sums in the table of the block to a table of `size` slots in global memory.
-__device__ __forceinline__ void add_table(const Shared& shared, Slot* table, u32 size) {
-  bool claimed;
-#pragma unroll 1
-  for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += BATCH * THREADS) {
-    u32 key[BATCH], at[BATCH], was[BATCH];
-#pragma unroll
-    for (int j = 0; j < BATCH; ++j) {
-      key[j] = s + j * THREADS < 2 * BLOCK_ROW ? shared.keys[s + j * THREADS] : FREE;
-      at[j] = home_slot(key[j], size);
-      was[j] = key[j] != FREE ? peek(&table[at[j]].key) : FREE;
-    }
-#pragma unroll
-    for (int j = 0; j < BATCH; ++j)
-      if (key[j] != FREE && was[j] == FREE) was[j] = atomicCAS(&table[at[j]].key, FREE, key[j]);
-#pragma unroll
-    for (int j = 0; j < BATCH; ++j) {
-      if (key[j] == FREE) continue;
-      if (was[j] != FREE && was[j] != key[j]) at[j] = find_slot(table, size, key[j], claimed);
-      add_to(&table[at[j]].sum, shared.sums[s + j * THREADS]);
-    }
-  }
-}
-
 // Hubs: a block for each part, whose sums go to the table of the hub; then long rows: a block for each. A block takes the
 // next of them when it is free.
 template <class Rule>
@@ -592,7 +565,12 @@ __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, con
     const i64 low = g.ptr[row.v] + (i64)m.part_number[unit] * BLOCK_ROW, last = g.ptr[row.v + 1];
     const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
     fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
-    add_table(shared, m.table + m.hub_slot[h], (u32)slots_for(g.length(row.v)));
+    Slot* table = m.table + m.hub_slot[h];
+    const u32 slots = (u32)slots_for(g.length(row.v));
+    bool claimed;
+#pragma unroll 1
+    for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
+      if (shared.keys[s] != FREE) add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
     unit = share(following);
   }
 #pragma unroll 1
