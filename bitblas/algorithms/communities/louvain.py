@@ -34,9 +34,10 @@ from .._parts import MASK, random_hash
 CLASSES = 4  # of vertices that move at the same time; fewer need more sweeps, more need more launches
 SWEEPS = 20  # at most, in a level
 REFINEMENTS = 4  # rounds in which single vertices may join others
-PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
-SMALL = 1 << 17  # most entries of a small graph
-SMALL_PASSES = 10, 1, 1, 1, 1, 1, 1, 1  # of Leiden for a small graph, where chance counts more
+PASSES = 20, 1  # multiples of the tolerance, one pass through all levels for each
+SMALL = 1 << 17  # most entries of a small graph, where chance counts more
+SMALL_PASSES = 10, 1
+MORE = 1, 1, 1, 1, 1, 1  # more passes of Leiden for a small graph
 ROUNDS = CLASSES, SWEEPS, REFINEMENTS, SMALL
 
 
@@ -83,8 +84,9 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     hierarchy: Steps = []
     if base.total:
         start = label
-        small = refine and A.nvals <= SMALL
-        for turn, times in enumerate(SMALL_PASSES if small else PASSES):
+        small = A.nvals <= SMALL
+        passes = (*SMALL_PASSES, *(MORE if refine else ())) if small else PASSES
+        for turn, times in enumerate(passes):
             key = random_hash(seed & MASK, seed >> 32, turn)
             steps: Steps = []
             ascend = _ascended_in_one_launch if base.one_launch else _ascended
