@@ -38,10 +38,10 @@ struct Graph {
 };
 
 // Lists of a step that all blocks share, and the gain of its moves. Three are used in turn: one is read, one is cleared.
-// Listed rows are of a kind: for a block, or hubs.
+// Listed rows are of a kind: for a block, or hubs. taken: how many of the units that blocks share are taken.
 enum { LONG, HUBS };
 struct Lists {
-  u64 rows[2], moved[2], parts, slots;
+  u64 rows[2], moved[2], parts, slots, taken;
   i64 gained, entries;
 };
 
@@ -102,7 +102,8 @@ struct Memory : VertexArrays, RowLists {
   __device__ __forceinline__ int* moved(int kind) const { return kind == LONG ? moved_rows : moved_hubs; }
 };
 
-// Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers.
+// Shared memory of a block: tables, results of its warps, lanes with short rows, number of movers, the number of chunks
+// that its warps have taken, or the unit that comes next.
 struct Shared {
   u32* keys;
   SUM_T* sums;
@@ -110,6 +111,7 @@ struct Shared {
   i64* totals;
   int* turns;
   u32* moved;
+  u32* taken;
 };
 
 // The sum over the lower threads of a block, and over all of them.
@@ -482,7 +484,7 @@ __device__ __forceinline__ void fill_table(const Graph& g, const Rule& rule, con
 
 // ---- A step: each vertex of a turn finds its best key, then those that gain move.
 
-// Find the best keys of short rows; put longer ones into lists.
+// Find the best keys of short rows; put longer ones into lists. The rows of a block go to its next free warp.
 template <class Rule>
 __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
                                              int* movers, const Shared& shared, i64& gained) {
@@ -495,7 +497,11 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
   };
   const i64 chunks = (g.n + 31) / 32;
 #pragma unroll 1
-  for (i64 q = blockIdx.x + (i64)gridDim.x * (threadIdx.x / 32); q < chunks; q += (i64)gridDim.x * WARPS) {
+  for (;;) {
+    u32 turn = 0;
+    if (lane == 0) turn = atomicAdd(shared.taken, 1u);
+    const i64 q = blockIdx.x + (i64)gridDim.x * __shfl_sync(ALL_LANES, turn, 0);
+    if (q >= chunks) break;
     const i64 base = 32 * q, v = base + lane;
     const bool now = v < g.n && rule.draw(v);
     const i64 length = now ? g.length(v) : 0;
@@ -538,26 +544,25 @@ __device__ __forceinline__ void choose_short(const Graph& g, const Memory& m, co
   }
 }
 
-// Long rows: a block for each; hubs: a block for each part, whose sums go to the table of the hub.
+// Hubs: a block for each part, whose sums go to the table of the hub; then long rows: a block for each. A block takes the
+// next of them when it is free.
 template <class Rule>
-__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, const Lists& lists,
+__device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, const Rule& rule, Lists& lists,
                                             const Shared& shared, i64& gained) {
+  const u32 parts = (u32)lists.parts, all = parts + (u32)lists.rows[LONG];
+  auto take = [&] { return threadIdx.x ? 0 : gridDim.x + (u32)atomicAdd(&lists.taken, 1ull); };
+  auto share = [&](u32 taken) {
+    if (threadIdx.x == 0) *shared.taken = taken;
+    __syncthreads();
+    return *shared.taken;
+  };
+  u32 unit = blockIdx.x;
 #pragma unroll 1
-  for (u64 i = blockIdx.x; i < lists.rows[LONG]; i += gridDim.x) {
-    const Row row = rule.row(m.long_rows[i]);
-    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
-    const u32 size = (u32)(2 * (end - begin));
-    fill_table(g, rule, row, begin, end, size, shared);
-    Best best = best_of_slots(
-        rule, row, threadIdx.x, size, THREADS, [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; }, [](i64) {});
-    join_block(best, shared.best);
-    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
-  }
-#pragma unroll 1
-  for (u64 p = blockIdx.x; p < lists.parts; p += gridDim.x) {
-    const int h = m.part_hub[p];
+  while (unit < parts) {
+    const u32 following = take();
+    const int h = m.part_hub[unit];
     const Row row = rule.row(m.hubs[h]);
-    const i64 low = g.ptr[row.v] + (i64)m.part_number[p] * BLOCK_ROW, last = g.ptr[row.v + 1];
+    const i64 low = g.ptr[row.v] + (i64)m.part_number[unit] * BLOCK_ROW, last = g.ptr[row.v + 1];
     const i64 high = low + BLOCK_ROW < last ? low + BLOCK_ROW : last;
     fill_table(g, rule, row, low, high, 2 * BLOCK_ROW, shared);
     Slot* table = m.table + m.hub_slot[h];
@@ -566,7 +571,20 @@ __device__ __forceinline__ void choose_long(const Graph& g, const Memory& m, con
 #pragma unroll 1
     for (u32 s = threadIdx.x; s < 2 * BLOCK_ROW; s += THREADS)
       if (shared.keys[s] != FREE) add_to(&table[find_slot(table, slots, shared.keys[s], claimed)].sum, shared.sums[s]);
-    __syncthreads();
+    unit = share(following);
+  }
+#pragma unroll 1
+  while (unit < all) {
+    const u32 following = take();
+    const Row row = rule.row(m.long_rows[unit - parts]);
+    const i64 begin = g.ptr[row.v], end = g.ptr[row.v + 1];
+    const u32 size = (u32)(2 * (end - begin));
+    fill_table(g, rule, row, begin, end, size, shared);
+    Best best = best_of_slots(
+        rule, row, threadIdx.x, size, THREADS, [&](i64 s) { return Slot{shared.keys[s], shared.sums[s]}; }, [](i64) {});
+    join_block(best, shared.best);
+    if (threadIdx.x == 0) m.target[row.v] = rule.moves(row, best, gained) ? (int)best.key : -1;
+    unit = share(following);
   }
 }
 
@@ -615,7 +633,7 @@ __device__ __forceinline__ Lists& take_turn(const Graph& g, const Memory& m, con
                                             i64 longest, int* movers, const Shared& shared, Barrier& barrier,
                                             u32& turn) {
   Lists& lists = state.lists[turn % 3];
-  if (threadIdx.x == 0) *shared.moved = 0;
+  if (threadIdx.x == 0) *shared.moved = 0, *shared.taken = 0;
   __syncthreads();
   i64 gained = 0, entries = 0;
   choose_short(g, m, rule, lists, movers, shared, gained);
@@ -822,7 +840,7 @@ __device__ __forceinline__ void contract(const Graph& g, const Memory& m, i64 si
 
 #ifdef KERNEL_louvain_levels
 // Move in CLASSES classes, at most SWEEPS times, refine in JOINS rounds (if leiden; with more than SMALL entries only
-// after more than one sweep), contract, from level to level, until no vertices merge or `levels` levels are made. label:
+// the first level), contract, from level to level, until no vertices merge or `levels` levels are made. label:
 // of the vertices of the present level. found: at the end, the label of each vertex of the first level (`part` can be that
 // memory). sigma: then the degrees of the last level. factor: resolution / sum of degrees; enough: the least gain of a
 // sweep that goes on.
@@ -835,8 +853,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   __shared__ Best best[WARPS];
   __shared__ i64 totals[WARPS];
   __shared__ int lanes[THREADS];
-  __shared__ u32 moved;
-  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved};
+  __shared__ u32 moved, taken;
+  const Shared shared = {(u32*)((SUM_T*)dynamic + SLOTS), (SUM_T*)dynamic, best, totals, lanes, &moved, &taken};
   State& state = *(State*)state_words;
   Barrier barrier = {&state.gate, 0};
   u32 turn = 0;
@@ -879,11 +897,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       add_by_key(m.sigma, v < g.n, v < g.n ? (u32)m.label[v] : 0, v < g.n ? g.degree[v] : 0);
     barrier.meet();
     // Sweeps, until one gains at most `enough`.
-    int sweep = 0;
     const i64 chunks = (g.n + 31) / 32, segment = (chunks + gridDim.x - 1) / gridDim.x * 32;
     int* movers = m.movers + segment * blockIdx.x;
 #pragma unroll 1
-    for (; sweep < SWEEPS; ++sweep) {
+    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
       i64 gained = 0;
 #pragma unroll 1
       for (u32 which = 0; which < CLASSES; ++which) {
@@ -899,7 +916,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     // Numbers of communities; vertices of the next level: these, or their connected parts if those are fewer than vertices.
     i64 size = number_labels(g.n, m.label, m.number, m, shared, barrier);
     bool finer = false;
-    if (leiden && (sweep > 0 || g.nvals <= SMALL)) {
+    if (leiden && (level == 0 || g.nvals <= SMALL)) {
       refine(g, m, state, factor, key, longest, movers, shared, barrier, turn);
       const i64 parts = number_labels(g.n, m.part, m.finer, m, shared, barrier);
       finer = parts < g.n;

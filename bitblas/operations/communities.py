@@ -32,7 +32,7 @@ from .operands import unit_bounds
 
 GAIN_UNIT = 1024  # a gain is counted in units of 1 / 1024 of a weight
 FREE = 0xFFFFFFFF  # a slot of a table without a key
-STATE_WORDS = 34  # State in louvain_levels.cu
+STATE_WORDS = 37  # State in louvain_levels.cu
 SCORE = "s - x * y"  # sum of weights to a community, less share of the vertex times weight of the community
 
 
@@ -236,8 +236,8 @@ class Moves:
 
 
 class Climbed(NamedTuple):
-    """The result of a pass: labels below n of the first level, the degrees of the vertices of the last level, the
-    weight of its self loops, and how many sweeps were made."""
+    """The result of a pass: labels below n of the first level, the degrees above 0 of the vertices of the last level,
+    the weight of its self loops, and how many sweeps were made."""
 
     label: Array
     degrees: np.ndarray
@@ -318,7 +318,8 @@ class Climb:
             size, _, count, done, _, inside, sweeps = device.to_host(state)[:7].tolist()
             if steps is not None and count > before:
                 steps.append(self.whole.copy())
-        return Climbed(self.found.copy(), device.to_host(self.sigma[:size]), inside, sweeps)
+        degrees = self.sigma[:size]
+        return Climbed(self.found.copy(), device.to_host(degrees[degrees > 0]), inside, sweeps)
 
     def _variant(self, rounds: tuple[int, int, int, int]) -> Variant:
         classes, sweeps, joins, small = rounds

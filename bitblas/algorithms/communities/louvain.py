@@ -5,7 +5,8 @@ gain, until a sweep over the active vertices gains less than a tolerance. The co
 smaller graph (S' A S), and the process repeats until no community merges. Then it starts again with single vertices in
 the communities that were found, and a smaller tolerance: vertices that joined early may leave. The best partition of
 all passes is kept. Leiden's smaller graph has a vertex for each of several connected parts of a community, which may
-move on their own, until a large graph has settled: until its first sweep gains less than the tolerance.
+move on their own. In a large graph the parts often keep nearly all edges, so that only the first level of the second
+pass, and small levels, are contracted by parts, and others by whole communities.
 
 In a sweep the vertices move in CLASSES random classes, one class after the other, all vertices of a class at the same
 time: with a single class two vertices could swap communities forever. Active are the vertices next to one that moved.
@@ -33,9 +34,10 @@ from .._parts import MASK, random_hash
 CLASSES = 4  # of vertices that move at the same time; fewer need more sweeps, more need more launches
 SWEEPS = 20  # at most, in a level
 REFINEMENTS = 4  # rounds in which single vertices may join others
-PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
-REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
-SMALL, MORE = 1 << 17, 5  # more passes of Leiden for graphs with at most so many entries, where chance counts more
+PASSES = 20, 1  # multiples of the tolerance, one pass through all levels for each
+SMALL = 1 << 17  # most entries of a small graph, where chance counts more
+SMALL_PASSES = 10, 1
+MORE = 1, 1, 1, 1, 1, 1  # more passes of Leiden for a small graph
 ROUNDS = CLASSES, SWEEPS, REFINEMENTS, SMALL
 
 
@@ -82,12 +84,14 @@ def communities(A, weighted, resolution, tol, seed, levels, refine, gb):
     hierarchy: Steps = []
     if base.total:
         start = label
-        passes = PASSES if not refine else REFINED if A.nvals > SMALL else (*REFINED, *[1] * MORE)
+        small = A.nvals <= SMALL
+        passes = (*SMALL_PASSES, *(MORE if refine else ())) if small else PASSES
         for turn, times in enumerate(passes):
             key = random_hash(seed & MASK, seed >> 32, turn)
             steps: Steps = []
             ascend = _ascended_in_one_launch if base.one_launch else _ascended
-            start, quality = ascend(base, start, tol * times, key, refine, steps if levels and not turn else None)
+            parts = refine and (turn > 0 or small)
+            start, quality = ascend(base, start, tol * times, key, parts, steps if levels and not turn else None)
             if quality > best:
                 label, best = start, quality
             hierarchy = hierarchy or steps
@@ -104,11 +108,11 @@ def _ascended(base, label, tol, key, refine, steps):
     level, whole, count = base, base.vertices(), 0
     while True:
         key = random_hash(key, count)
-        label, sweeps = moved(level, label, tol, key)
+        label = moved(level, label, tol, key)
         label, size = level.renumbered(label)
         # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
         part = label
-        if refine and (sweeps > 1 or level.nvals <= SMALL):
+        if refine and (not count or level.nvals <= SMALL):
             keys = [random_hash(key, SWEEPS + k) for k in range(REFINEMENTS)]
             finer, parts = level.renumbered(level.refined(label, keys))
             part, size = (finer, parts) if parts < level.n else (part, size)
@@ -125,15 +129,15 @@ def _ascended(base, label, tol, key, refine, steps):
 
 
 def moved(level, label, tol, key):
-    """The communities after sweeps from `label` on, until one gains at most tol, and the number of sweeps."""
-    moves, sweep = level.start(label), 0
+    """The communities after sweeps from `label` on, until one gains at most tol."""
+    moves = level.start(label)
     for sweep in range(SWEEPS):
         # a move gains 2 (score - score of staying) / total
         _, gain = moves.sweep(random_hash(key, sweep), CLASSES)
         loops.report()
         if 2 * gain <= tol * level.total:
             break
-    return moves.label, sweep + 1
+    return moves.label
 
 
 def _ascended_in_one_launch(base, label, tol, key, refine, steps):
@@ -147,7 +151,7 @@ def modularity(degrees, inside, level):
     """The modularity of a partition, from the degrees and the weight inside of its communities: inside / total -
     resolution sum (k / total)^2.
     """
-    shares = degrees / level.total
+    shares = degrees[degrees > 0] / level.total  # most communities of some graphs are single vertices without edges
     return inside / level.total - level.resolution * float((shares * shares).sum())
 
 
