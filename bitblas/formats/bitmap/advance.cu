@@ -74,6 +74,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   begin_stage(stage);
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
 
+  const u64 count = u_dense ? (u64)n : u_length;
+  u64 share = (count + warps - 1) / warps;  // words that a warp takes at a time
+  share = share < 32 ? share : 32;
+  const auto word_at = [&](u64 k) { return WARP_LANE < share && k < count ? u_dense ? (u32)k : u.list[k] : 0; };
+  u32 next_word = word_at(warp * share + WARP_LANE);
+  issue_load(next_word);
+
   // From the last thread on: small frontiers push with the first ones.
   const u64 cleared = old_dense ? (u64)n : old_length;
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
@@ -84,16 +91,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
     i64 of_line = 0;  // the number of its word within the line
-    const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
+    // from, word: the places of the line with each entry, and the number of their word within it.
+    const auto push = [&](const bool* has, const PTR_T* e, const u64* from, const i64* word) {
       u64 news[AT_ONCE], there[AT_ONCE];
       u32 at[AT_ONCE];
       bool add[AT_ONCE];
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
-        const u64 from = __shfl_sync(ALL_LANES, places, owner[k]);
-        const i64 word = __shfl_sync(ALL_LANES, of_line, owner[k]);
         const i64 j = has[k] ? (i64)columns[e[k]] : 0;
-        at[k] = (u32)words.at(j, word), news[k] = has[k] ? words.shifted(from, j) : 0;
+        at[k] = (u32)words.at(j, word[k]), news[k] = has[k] ? words.shifted(from[k], j) : 0;
       }
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) news[k] &= news[k] ? allowed(at[k]) : 0;
@@ -107,14 +113,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       }
       append_staged<AT_ONCE>(stage, add, at, t.list, t.state + LIST_LENGTH);
     };
-    const u64 count = u_dense ? (u64)n : u_length;
-    u64 share = (count + warps - 1) / warps;  // words that a warp takes at a time
-    share = share < 32 ? share : 32;
+    const auto push_shared = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
+      u64 from[AT_ONCE];
+      i64 word[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k)
+        from[k] = __shfl_sync(ALL_LANES, places, owner[k]), word[k] = __shfl_sync(ALL_LANES, of_line, owner[k]);
+      push(has, e, from, word);
+    };
     for (u64 first = warp * share; first < count; first += warps * share) {
-      const u64 k = first + WARP_LANE;
-      const bool mine = WARP_LANE < share && k < count;
-      const u32 word = mine ? u_dense ? (u32)k : u.list[k] : 0;
+      const bool mine = WARP_LANE < share && first + WARP_LANE < count;
+      const u32 word = next_word;
+      const i64 row0 = words.row(word, 0);
+      PTR_T begin = mine ? rows.ptr[row0] : 0, end = mine ? rows.ptr[row0 + 1] : 0;
       const u64 x = mine ? u.bits[word] : 0;  // later statements may have removed entries
+      next_word = word_at(first + warps * share + WARP_LANE);
+      issue_load(begin), issue_load(end), issue_load(next_word);
       if (!__any_sync(ALL_LANES, x != 0)) continue;
 #if STATEMENTS
       const i64 ahead = control.ahead, *const rounds = &begun;
@@ -127,17 +141,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);
-        const i64 row = places ? words.row(word, line) : 0;
-        const PTR_T begin = places ? rows.ptr[row] : 0;
-        PTR_T end = places ? rows.ptr[row + 1] : 0;
-        if ((i64)end - (i64)begin > rows.longest) end = begin;
-        walk_joined(begin, end, push);
+        if (line) {
+          const i64 row = places ? words.row(word, line) : 0;
+          begin = places ? rows.ptr[row] : 0, end = places ? rows.ptr[row + 1] : 0;
+        }
+        if (!places || (i64)end - (i64)begin > rows.longest) end = begin;
+#if LANES == 1
+        // Short rows: each lane walks its own.
+        for (PTR_T e = begin; __any_sync(ALL_LANES, e < end); e += AT_ONCE) {
+          bool has[AT_ONCE];
+          PTR_T entry[AT_ONCE];
+          u64 from[AT_ONCE];
+          i64 of[AT_ONCE];
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) has[k] = e + k < end, entry[k] = e + k, from[k] = places, of[k] = of_line;
+          push(has, entry, from, of);
+        }
+#else
+        walk_joined(begin, end, push_shared);
+#endif
       }
     }
     for (i64 s = warp; s < rows.segments * words.per_line && !pull; s += warps) {
       const i64 row = rows.row_of[s / words.per_line];
       of_line = s % words.per_line, places = words.line(u.bits, row, of_line);
-      if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push);
+      if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push_shared);
     }
   }
   if (pull) {

@@ -442,7 +442,7 @@ def words_text(statements: Sequence[Statement], u: Vec, iso: IsoValues) -> tuple
     kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
     for w in whole:
         kernel.bits(w, written=True)
-    lines = [f"x{w.id}_bits[w] |= (x);" for w in sorted(whole, key=lambda w: w.id)]
+    lines = [f"atomicOr(x{w.id}_bits + w, x);" for w in sorted(whole, key=lambda w: w.id)]
     return kernel, f"{text}\n{macro('AT_WORD(w, x)', ['{ (void)(w), (void)(x);', *lines, '}'])}"
 
 
