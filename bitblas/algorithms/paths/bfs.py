@@ -83,8 +83,7 @@ def _searched(A, sources, gb, rounds, dtype):
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
     # Q[s, sources[s]] = true
-    Q = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
-    loop.state["while_"] << Q
+    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
     loop.run()
     return loop
 

@@ -91,15 +91,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
     i64 of_line = 0;  // the number of its word within the line
-    // from, word: the places of the line with each entry, and the number of their word within it.
-    const auto push = [&](const bool* has, const PTR_T* e, const u64* from, const i64* word) {
+    const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
       u64 news[AT_ONCE], there[AT_ONCE];
       u32 at[AT_ONCE];
       bool add[AT_ONCE];
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
+        const u64 from = __shfl_sync(ALL_LANES, places, owner[k]);
+        const i64 word = __shfl_sync(ALL_LANES, of_line, owner[k]);
         const i64 j = has[k] ? (i64)columns[e[k]] : 0;
-        at[k] = (u32)words.at(j, word[k]), news[k] = has[k] ? words.shifted(from[k], j) : 0;
+        at[k] = (u32)words.at(j, word), news[k] = has[k] ? words.shifted(from, j) : 0;
       }
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) news[k] &= news[k] ? allowed(at[k]) : 0;
@@ -112,14 +113,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         work += add[k];
       }
       append_staged<AT_ONCE>(stage, add, at, t.list, t.state + LIST_LENGTH);
-    };
-    const auto push_shared = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
-      u64 from[AT_ONCE];
-      i64 word[AT_ONCE];
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k)
-        from[k] = __shfl_sync(ALL_LANES, places, owner[k]), word[k] = __shfl_sync(ALL_LANES, of_line, owner[k]);
-      push(has, e, from, word);
     };
     for (u64 first = warp * share; first < count; first += warps * share) {
       const bool mine = WARP_LANE < share && first + WARP_LANE < count;
@@ -146,26 +139,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
           begin = places ? rows.ptr[row] : 0, end = places ? rows.ptr[row + 1] : 0;
         }
         if (!places || (i64)end - (i64)begin > rows.longest) end = begin;
-#if LANES == 1
-        // Short rows: each lane walks its own.
-        for (PTR_T e = begin; __any_sync(ALL_LANES, e < end); e += AT_ONCE) {
-          bool has[AT_ONCE];
-          PTR_T entry[AT_ONCE];
-          u64 from[AT_ONCE];
-          i64 of[AT_ONCE];
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) has[k] = e + k < end, entry[k] = e + k, from[k] = places, of[k] = of_line;
-          push(has, entry, from, of);
-        }
-#else
-        walk_joined(begin, end, push_shared);
-#endif
+        walk_joined(begin, end, push);
       }
     }
     for (i64 s = warp; s < rows.segments * words.per_line && !pull; s += warps) {
       const i64 row = rows.row_of[s / words.per_line];
       of_line = s % words.per_line, places = words.line(u.bits, row, of_line);
-      if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push_shared);
+      if (places) walk_row(rows.begin[s / words.per_line], rows.end[s / words.per_line], push);
     }
   }
   if (pull) {
