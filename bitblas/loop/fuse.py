@@ -324,11 +324,13 @@ Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | O
 class Round:
     """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
     entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
-    loop."""
+    loop. popped: the frontiers whose list from a stack is valid from one round to the next; before the first round, all of
+    their words are cleared."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
     entering: dict[Vec, Product]
+    popped: frozenset[Vec] = frozenset()
     begin: tuple[Item, ...] = ()  # once, before the first round
     end: tuple[Item, ...] = ()  # once, after the last
 
@@ -363,7 +365,7 @@ def fuse(
     """
     how = _Advances(is_advance, is_direct, lists)
     left = _Fusion(how, body, condition, {}).fresh
-    kept = {x: p for x, p in left.items() if x in body.vectors and isinstance(p, Product)}
+    kept = {x: made for x, made in left.items() if x in body.vectors}
     rounds = _Fusion(how, body, condition, dict(kept))
     if any(rounds.fresh.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
@@ -374,7 +376,10 @@ def fuse(
     begin = _Fusion(how, once, counted, {}, pulls=True)
     once = replace(body, statements=body.end, vectors=tuple(begin.vectors))
     end = _Fusion(how, once, None, {}, pulls=True)
-    round_ = Round(tuple(rounds.items), tuple(end.vectors), kept, tuple(begin.items), tuple(end.items))
+    entering = {x: made for x, made in kept.items() if isinstance(made, Product)}
+    popped = frozenset(kept.keys() - entering.keys())
+    items = tuple(rounds.items), tuple(begin.items), tuple(end.items)
+    round_ = Round(items[0], tuple(end.vectors), entering, popped, *items[1:])
     _localize(round_.all, body.own)
     return round_
 

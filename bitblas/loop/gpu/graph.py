@@ -208,7 +208,8 @@ class NestedLoopLaunch(NestedLaunch):
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
     def enter(self, handle: int) -> list[Launch]:
-        return [self._reset, *self._entering, self._decide(handle)]
+        unlisted = self.build.stacks.unlist(self.build.round.popped)
+        return [self._reset, *unlisted, *self._entering, self._decide(handle)]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.build.launches, *finish(self.build, handle)]
