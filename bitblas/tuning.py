@@ -838,11 +838,6 @@ TABLE: dict[str, Threshold] = {
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
     ),
-    "multivector.staged_entries_per_lane": Threshold(
-        32,
-        "entries",
-        "The same in rounds of loops, whose pulls load columns into shared memory: 1024 for a warp.",
-    ),
     "spgemm.tile_products.words.cpu": Threshold(
         1.0,
         "products per pair of tiles and row of a tile",

@@ -8,17 +8,14 @@
 // The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
 // these entries to the mask, which meanwhile counts them as set.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
-// thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Their columns
-// are loaded into shared memory, so that lanes with adjacent rows read adjacent words. Long rows are
+// thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
 // cleared for the next round.
 #include "formats/csr/columns.cuh"
 #define VALUES 2  // as in kernels/product.cuh: not the KIND of this kernel
 #include "kernels/joined.cuh"
 typedef AnyColumn<PACKED, COL_T> AllColumns;
-#define AHEAD 4  // entries that a lane of a pull of a long row loads before it uses the first
-#define PULLED 8  // the same for rows whose columns are in shared memory
-#define STAGED 1024  // columns that a warp loads into shared memory at a time
+#define AHEAD 4  // entries that a lane of a pull loads before it uses the first
 #define FEW 4  // entries of a word up to which a lane runs the statements by itself
 
 // Rows, and the segments of those with more than `longest` entries.
@@ -34,19 +31,19 @@ struct SegmentedRows {
   __device__ __forceinline__ AllColumns columns() const { return AllColumns(col, width); }
 };
 
-// The places of a row that the lanes of a warp share: those of the columns of entries e, e + 32, ..
-template <class Line>
+// The places of a row that N lanes share: those of the columns of entries e, e + N, ..
+template <int N, class Line>
 __device__ __forceinline__ u64 pulled(i64 e, i64 stop, u64 places, const AllColumns& columns, Line line) {
   u64 found = 0;
-  for (; e < stop && found != places; e += AHEAD * 32) {
+  for (; e < stop && found != places; e += AHEAD * N) {
     i64 k[AHEAD];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * 32 < stop ? e + i * 32 : e];
+    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * N < stop ? e + i * N : e];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) found |= line(k[i]) & places;
   }
 #pragma unroll
-  for (int d = 16; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+  for (int d = N / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
   return found;
 }
 
@@ -155,42 +152,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const AllColumns columns = back.columns();
     const i64 all = words.lines * words.per_line;
     const int lane = threadIdx.x & (LANES - 1);
-    __shared__ u32 staged_columns[BLOCK / 32][STAGED + STAGED / 32];
-    u32* const staged = staged_columns[threadIdx.x / 32];
-    const auto place = [](u32 k) { return k + k / 32; };  // rows of equal lengths begin in different banks
     // The warps of a block take consecutive rows, which have columns in common.
     const i64 own = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
     for (i64 first = own * (32 / LANES); first < all; first += (i64)warps * (32 / LANES)) {
       const i64 unit = first + WARP_LANE / LANES, row = unit / words.per_line, w = unit % words.per_line;
       const u64 places = unit < all ? words.open(allowed(words.at(row, w)), row, w) : 0;
-      if (!__any_sync(ALL_LANES, places != 0)) continue;
-      const i64 last = first + 32 / LANES < all ? first + 32 / LANES : all;
-      const i64 stop = back.ptr[(last - 1) / words.per_line + 1];
-      i64 e = places ? (i64)back.ptr[row] : 0, end = places ? (i64)back.ptr[row + 1] : 0;
-      if (end - e > back.longest) end = e;
-      e += lane;
-      u64 found = 0;
-      // All lanes load the columns of these rows, which are adjacent.
-      for (i64 from = back.ptr[first / words.per_line]; from < stop; from += STAGED) {
-        const u32 count = (u32)(stop - from < STAGED ? stop - from : STAGED);
-        for (u32 k = WARP_LANE; k < count; k += 32) staged[place(k)] = (u32)columns[from + k];
-        __syncwarp();
-        const i64 begun_at = e, until = end < from + count ? end : from + count;
-        for (; e < until && found != places; e += PULLED * LANES) {
-          u64 line[PULLED];
-#pragma unroll
-          for (int i = 0; i < PULLED; ++i) {
-            const i64 at = e + i * LANES < until ? e + i * LANES : e;
-            line[i] = words.line(u.bits, staged[place((u32)(at - from))], w);
-          }
-#pragma unroll
-          for (int i = 0; i < PULLED; ++i) found |= line[i] & places;
-        }
-        if (begun_at < until && e > until) e = until + (e - until) % LANES;
-        __syncwarp();
-      }
-#pragma unroll
-      for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+      i64 e = places ? (i64)back.ptr[row] : 0, stop = places ? (i64)back.ptr[row + 1] : 0;
+      if (stop - e > back.longest) stop = e;
+      const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
       if (BITS == 64) t.bits[unit] = found, ++work;
       else work += atomicOr(t.bits + words.at(row, w), words.shifted(found, row)) == 0;
@@ -202,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u64 places = words.open(allowed(at), row, w) & ~words.places_at(peek(t.bits + at), row);
       const i64 stop = places ? (i64)back.end[segment] : 0;  // other segments may have found all
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
-      const u64 found = pulled(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
+      const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
       const u64 before = atomicOr(t.bits + at, words.shifted(found, row));
       entries += __popcll(found & ~words.places_at(before, row)), work += before == 0;

@@ -125,7 +125,7 @@ def _push_or_pull(
     device, lines, structure = build.device, product.lines, product.matrix.structure
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
-    lanes = power_of_two(length / tuning.value("multivector.staged_entries_per_lane"), 1, 32)
+    lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
     bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
     kernel, at_entries = words_text(item.before, product.u, build.iso)
     variant = Variant(
