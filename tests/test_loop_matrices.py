@@ -12,6 +12,7 @@ import bitblas.loop.gpu.build as builds
 from bitblas.exceptions import CaptureError, DimensionMismatch
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 from bitblas.loop.codegen import cuda_kernels
+from bitblas.loop.fuse import Inner
 
 N = 90
 
@@ -163,6 +164,8 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
             np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
     if device != "cpu":
         assert {"advance", "stack"} <= captured(program) and "pull" not in captured(program)
+        inner = [item.round for item in program._captured.build.round.all if isinstance(item, Inner)]
+        assert any(round_.popped for round_ in inner)  # each pop clears the words of the one before
 
 
 @in_emulator
