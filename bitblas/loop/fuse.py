@@ -324,8 +324,8 @@ Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | O
 class Round:
     """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
     entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
-    loop. popped: the frontiers whose list from a stack is valid from one round to the next; before the first round, all of
-    their words are cleared."""
+    loop. popped: the frontiers whose list from a stack is valid from one round to the next; before the first round, all
+    of their words are cleared."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
@@ -346,7 +346,7 @@ class Round:
     def stored(self) -> frozenset[Vec]:
         """The vectors that need memory."""
         local = {number for item in self.all if isinstance(item, FusedElementwise) for number in item.local}
-        return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
+        return frozenset(x for item in self.all for x in touched(item) if isinstance(x, Vec) and x.id not in local)
 
 
 def fuse(
@@ -396,14 +396,15 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
     """Vectors that are used by one element-wise kernel only, which writes them before it reads them, need no memory."""
     elementwise = [item for item in items if isinstance(item, FusedElementwise)]
     for x in own:
-        uses = [item for item in items if x in _touched(item)]
+        uses = [item for item in items if x in touched(item)]
         if len(uses) == 1 and (only := uses[0]) in elementwise and isinstance(only, FusedElementwise):
             mine = [s for s in only.statements if x in s.named]
             if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
                 only.local |= {x.id}
 
 
-def _touched(item: Item) -> set[Vec | Scal]:
+def touched(item: Item) -> set[Vec | Scal]:
+    """The vectors and scalars that an item reads or writes; of a nested loop, its condition."""
     if isinstance(item, (FusedElementwise, Between)):
         return {x for s in item.statements for x in s.named}
     if isinstance(item, CompactFrontier):

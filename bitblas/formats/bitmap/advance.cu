@@ -6,7 +6,8 @@
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
 // The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
-// these entries to the mask, which meanwhile counts them as set.
+// these entries to the mask, which meanwhile counts them as set. ALSO 2: its bits have them already (KERNEL_add_frontier), and
+// get those of t.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
@@ -86,7 +87,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
-  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO ? peek(u.bits + word) : 0); };
+  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO == 1 ? peek(u.bits + word) : 0); };
+  const auto reached = [&](i64 word, u64 places) {
+    if (ALSO == 2 && places) atomicOr((u64*)mask.bits + word, places);
+  };
   if (!pull || STATEMENTS) {
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
@@ -109,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
         entries += __popcll(news[k] & ~there[k]);
+        reached(at[k], news[k] & ~there[k]);
         add[k] = there[k] == 0;
         work += add[k];
       }
@@ -161,6 +166,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
+      reached(words.at(row, w), words.shifted(found, row));
       if (BITS == 64) t.bits[unit] = found, ++work;
       else work += atomicOr(t.bits + words.at(row, w), words.shifted(found, row)) == 0;
       entries += __popcll(found);
@@ -173,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
+      reached(at, words.shifted(found, row));
       const u64 before = atomicOr(t.bits + at, words.shifted(found, row));
       entries += __popcll(found & ~words.places_at(before, row)), work += before == 0;
     }
@@ -181,6 +188,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   flush_stage(stage, entries, work, t.list, nullptr, t.state);
 }
 #endif  // KERNEL_advance
+
+#ifdef KERNEL_add_frontier
+// Before the first round: the bits of a mask that receives the entries of each frontier get those of the first one.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    add_frontier(i64 n, Control control, u64* mask_bits, const u64* bits) {
+  await_previous();
+  if (!control.runs()) return;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) mask_bits[k] |= bits[k];
+}
+#endif  // KERNEL_add_frontier
+
+#ifdef KERNEL_drop_frontier
+// After the last round: they lose those of the last frontier, which no round has processed. steps: advances per round.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    drop_frontier(i64 n, const i64* rounds, i64 steps, u64* mask_bits, const u64* first, const u64* second,
+                  const u64* third) {
+  await_previous();
+  if (rounds[2] == 0) return;
+  const i64 rotation = (rounds[2] - rounds[4]) * steps % 3;
+  const u64* bits = rotation == 0 ? first : rotation == 1 ? second : third;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) mask_bits[k] &= ~bits[k];
+}
+#endif  // KERNEL_drop_frontier
 
 #ifdef KERNEL_sum_words
 // Sums of a product at the places of a multivector, along the rows of its words. Each place gets a thread, which takes the
