@@ -225,6 +225,32 @@ def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, cl
         same(x, y)
 
 
+@in_emulator
+@pytest.mark.parametrize("used", [False, True])
+def test_masks_hold_the_frontier_unless_something_else_uses_them(device, turn, used):
+    """During the rounds; afterwards they have what the rounds have added, wherever the search stops."""
+    n, rows, cols = lattice(10)
+
+    def searched(lib, limit):
+        A, BOOL = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n), lib.dtypes.BOOL
+        Q = sources(lib, (5, n), True, BOOL, np.random.default_rng(1), True)
+        V, W = lib.Matrix(lib.dtypes.INT16, 5, n), lib.Matrix(BOOL, 5, n)
+
+        def body(level):
+            V(Q.S) << level
+            Q(~V.S, lib.replace) << Q.mxm(A, lib.semiring.any_pair[BOOL])
+            if used:
+                W(V.S) << True
+
+        return V, W, Q, run(lib, body, Q, limit)[1] if lib is gb else run(lib, body, Q, limit)
+
+    for limit in (0, 3, None):
+        *mine, program = searched(gb, limit)
+        for x, y in zip(mine, searched(graphblas, limit)):
+            same(x, y)
+        assert device == "cpu" or bool(program._captured.build.holding) != used
+
+
 def test_stacks_check_what_they_get(device):
     saved, v = gb.loop.Stack(), gb.Vector.from_coo([1, 3], True, size=5)
     with pytest.raises(TypeError, match="x: expected a Vector or a Matrix, got int"):
