@@ -7,7 +7,7 @@
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
 // The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
 // these entries to the mask, which meanwhile counts them as set. ALSO 2: its bits have them already (KERNEL_add_frontier), and
-// get those of t.
+// get those of t. CLEARS: then nothing else reads u, and a round that pushes clears it itself.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
 // cut into segments, which warps process. `old` is the frontier of the previous round; it is
@@ -60,14 +60,15 @@ template <class At> __device__ __forceinline__ void at_places(u64 places, u32 wo
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
+    advance(i64 n, WordsOf words, u64 most_work, Control control, NextList u, NextList t, NextList old, MaskView mask,
             SegmentedRows rows, SegmentedRows back PARAMETERS) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
   const u64 u_dense = u.state[DENSE], old_dense = old.state[DENSE];
+  const u64 old_work = CLEARS ? old.state[WORK] : 0;
   const bool runs = control.runs();
-  if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense)) return;
+  if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense, old_work)) return;
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   const bool pull = u_work > most_work;
   u32 entries = 0, work = 0;  // work: nonempty words, because rows are about as long
@@ -83,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   issue_load(next_word);
 
   // From the last thread on: small frontiers push with the first ones.
-  const u64 cleared = old_dense ? (u64)n : old_length;
+  const u64 cleared = CLEARS && old_work <= most_work ? 0 : old_dense ? (u64)n : old_length;
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
@@ -136,6 +137,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (x) AT_WORD((i64)word, x)
       if (pull) continue;
 #endif
+      if (CLEARS && x) u.bits[word] = 0;
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);

@@ -165,9 +165,11 @@ def _push_or_pull(
     device, lines, structure = build.device, product.lines, product.matrix.structure
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
-    lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
+    lanes = power_of_two(length / tuning.value("multivector.round_entries_per_lane"), 1, 32)
     bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
     holds = item.mask.vec if item in build.holding and item.mask is not None else None
+    alone = not any(item.target in touched(x) for x in build.round.items if x is not item)
+    clears = holds is not None and alone and hubs_of(push, longest) is None
     kernel, at_entries = words_text(item.before, product.u, build.iso, holds)
     variant = Variant(
         "formats/bitmap/advance",
@@ -175,6 +177,7 @@ def _push_or_pull(
         (
             *(("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
             *(("ALSO", int(item.also) + (item in build.holding)), ("STATEMENTS", int(bool(item.before)))),
+            ("CLEARS", int(clears)),
         ),
         functions=tuple(kernel.functions),
         label="with statements" if item.before else "",
