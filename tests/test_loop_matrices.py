@@ -228,8 +228,8 @@ def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, cl
 @in_emulator
 @pytest.mark.parametrize(("used", "cost"), [(False, 1e-9), (False, 2), (False, 1e9), (True, 2)])
 def test_masks_hold_the_frontier_unless_something_else_uses_them(device, turn, used, cost, tune):
-    """During the rounds; afterwards they have what the rounds have added, wherever the search stops. Rounds push, pull, or
-    do one after the other."""
+    """During the rounds; afterwards they have what the rounds have added, wherever the search stops. Rounds push, pull,
+    or do one after the other."""
     tune({"push_cost.multivector.round": cost})
     n, rows, cols = lattice(10)
 
