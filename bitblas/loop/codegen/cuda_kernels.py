@@ -443,7 +443,7 @@ def words_text(
     whole = {w for w in modified if all(writes_all(s, u) for s in statements if s.written == w)}
     read = {x for s in statements for x in (*s.terms, s.target if s.accum is not None else None) if isinstance(x, Vec)}
     kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
-    whole -= {holds}
+    whole = {w for w in whole if w != holds}
     for w in whole:
         kernel.bits(w, written=True)
     lines = [f"atomicOr(x{w.id}_bits + w, x);" for w in sorted(whole, key=lambda w: w.id)]
