@@ -5,13 +5,12 @@
 
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
-// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
-// these entries to the mask, which meanwhile counts them as set. ALSO 2: its bits have them already (KERNEL_add_frontier), and
-// get those of t. CLEARS: then nothing else reads u, and a round that pushes clears it itself.
+// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO 1: they
+// add these entries to the mask, which meanwhile counts them as set; 2: the mask's bits have them already (add_frontier
+// below), and get those of t. CLEARS: then nothing else reads u, and a round that pushes clears its words.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
-// cut into segments, which warps process. `old` is the frontier of the previous round; it is
-// cleared for the next round.
+// cut into segments, which warps process. `old` is the frontier of the previous round; it is cleared for the next round.
 #include "formats/csr/columns.cuh"
 #define VALUES 2  // as in kernels/product.cuh: not the KIND of this kernel
 #include "kernels/joined.cuh"
