@@ -147,8 +147,7 @@ TABLE: dict[str, Threshold] = {
         4,
         "words of the frontier per nonempty one",
         "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
-        "H200, 64 searches, ms with 6 and with 4: delaunay_n20 12.3, 11.0; USA-road-d.NW, grid2d_2048, stencil27_100 the"
-        " same",
+        "H200, 64 searches, ms with 6 and with 4: delaunay_n20 12.3, 11.0; grids, roads and stencil27_100 the same",
     ),
     "push_cost.round.entry": Threshold(
         16,
