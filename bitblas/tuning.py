@@ -144,9 +144,10 @@ TABLE: dict[str, Threshold] = {
     ),
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
     "push_cost.multivector.round": Threshold(
-        6,
+        4,
         "words of the frontier per nonempty one",
         "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
+        "H200, 64 searches, ms with 6 and with 4: delaunay_n20 12.3, 11.0; grids, roads and stencil27_100 the same",
     ),
     "push_cost.round.entry": Threshold(
         16,
@@ -837,6 +838,12 @@ TABLE: dict[str, Threshold] = {
     ),
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
+    ),
+    "multivector.round_entries_per_lane": Threshold(
+        32,
+        "entries",
+        "The same in rounds that follow lists, whose rows are even: adjacent lanes read adjacent words of a mesh.",
+        "H200, 64 searches of stencil27_100, ms with 4 and with 32: 9.6, 8.2; delaunay_n20 the same",
     ),
     "spgemm.tile_products.words.cpu": Threshold(
         1.0,

@@ -12,6 +12,7 @@ import bitblas.loop.gpu.build as builds
 from bitblas.exceptions import CaptureError, DimensionMismatch
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 from bitblas.loop.codegen import cuda_kernels
+from bitblas.loop.fuse import Inner
 
 N = 90
 
@@ -163,6 +164,8 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
             np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
     if device != "cpu":
         assert {"advance", "stack"} <= captured(program) and "pull" not in captured(program)
+        inner = [item.round for item in program._captured.build.round.all if isinstance(item, Inner)]
+        assert any(round_.popped for round_ in inner)  # each pop clears the words of the one before
 
 
 @in_emulator
@@ -220,6 +223,34 @@ def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, cl
     assert mine[1].nvals and mine[2].nvals
     for x, y in zip(mine, others, strict=True):
         same(x, y)
+
+
+@in_emulator
+@pytest.mark.parametrize(("used", "cost"), [(False, 1e-9), (False, 2), (False, 1e9), (True, 2)])
+def test_masks_hold_the_frontier_unless_something_else_uses_them(device, turn, used, cost, tune):
+    """During the rounds; afterwards they have what the rounds have added, wherever the search stops. Rounds push, pull,
+    or do one after the other."""
+    tune({"push_cost.multivector.round": cost})
+    n, rows, cols = lattice(10)
+
+    def searched(lib, limit):
+        A, BOOL = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n), lib.dtypes.BOOL
+        Q = sources(lib, (5, n), True, BOOL, np.random.default_rng(1), True)
+        V, W = lib.Matrix(lib.dtypes.INT16, 5, n), lib.Matrix(BOOL, 5, n)
+
+        def body(level):
+            V(Q.S) << level
+            Q(~V.S, lib.replace) << Q.mxm(A, lib.semiring.any_pair[BOOL])
+            if used:
+                W(V.S) << True
+
+        return V, W, Q, run(lib, body, Q, limit)[1] if lib is gb else run(lib, body, Q, limit)
+
+    for limit in (0, 3, None):
+        *mine, program = searched(gb, limit)
+        for x, y in zip(mine, searched(graphblas, limit)):
+            same(x, y)
+        assert device == "cpu" or bool(program._captured.build.holding) != used
 
 
 def test_stacks_check_what_they_get(device):

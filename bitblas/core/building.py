@@ -9,7 +9,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from .. import operations
+from .. import operations, tuning
 from ..device import Device
 from .convert import array_of, value_array
 from .operators import joining, typed
@@ -46,15 +46,18 @@ def check_lengths(values: ArrayOrValue, *indices: Array) -> None:
 
 def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
     """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
-    compared if it is in host memory and there is no `dup`."""
-    if not device.host_memory or dup is not None or isinstance(array, np.generic):
+    compared if it is in host memory or short, and there is no `dup`."""
+    if dup is not None or isinstance(array, np.generic):
+        return array
+    if not device.host_memory and len(array) > tuning.count("build.single_writes"):
         return array
     if not len(array) or array.dtype.kind not in "biufc":
         return array
-    first, last = array[0], array[-1]
+    host = device.to_host(array)
+    first, last = host[0], host[-1]
     if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
         return array
-    raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
+    raw = host.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
     return array if (raw != raw[0]).any() else first
 
 

@@ -324,11 +324,13 @@ Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | O
 class Round:
     """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
     entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
-    loop."""
+    loop. popped: the frontiers whose list from a stack is valid from one round to the next; before the first round, all
+    of their words are cleared."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
     entering: dict[Vec, Product]
+    popped: frozenset[Vec] = frozenset()
     begin: tuple[Item, ...] = ()  # once, before the first round
     end: tuple[Item, ...] = ()  # once, after the last
 
@@ -344,7 +346,7 @@ class Round:
     def stored(self) -> frozenset[Vec]:
         """The vectors that need memory."""
         local = {number for item in self.all if isinstance(item, FusedElementwise) for number in item.local}
-        return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
+        return frozenset(x for item in self.all for x in touched(item) if isinstance(x, Vec) and x.id not in local)
 
 
 def fuse(
@@ -363,7 +365,7 @@ def fuse(
     """
     how = _Advances(is_advance, is_direct, lists)
     left = _Fusion(how, body, condition, {}).fresh
-    kept = {x: p for x, p in left.items() if x in body.vectors and isinstance(p, Product)}
+    kept = {x: made for x, made in left.items() if x in body.vectors}
     rounds = _Fusion(how, body, condition, dict(kept))
     if any(rounds.fresh.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
@@ -374,7 +376,10 @@ def fuse(
     begin = _Fusion(how, once, counted, {}, pulls=True)
     once = replace(body, statements=body.end, vectors=tuple(begin.vectors))
     end = _Fusion(how, once, None, {}, pulls=True)
-    round_ = Round(tuple(rounds.items), tuple(end.vectors), kept, tuple(begin.items), tuple(end.items))
+    entering = {x: made for x, made in kept.items() if isinstance(made, Product)}
+    popped = frozenset(kept.keys() - entering.keys())
+    items = tuple(rounds.items), tuple(begin.items), tuple(end.items)
+    round_ = Round(items[0], tuple(end.vectors), entering, popped, *items[1:])
     _localize(round_.all, body.own)
     return round_
 
@@ -391,14 +396,15 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
     """Vectors that are used by one element-wise kernel only, which writes them before it reads them, need no memory."""
     elementwise = [item for item in items if isinstance(item, FusedElementwise)]
     for x in own:
-        uses = [item for item in items if x in _touched(item)]
+        uses = [item for item in items if x in touched(item)]
         if len(uses) == 1 and (only := uses[0]) in elementwise and isinstance(only, FusedElementwise):
             mine = [s for s in only.statements if x in s.named]
             if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
                 only.local |= {x.id}
 
 
-def _touched(item: Item) -> set[Vec | Scal]:
+def touched(item: Item) -> set[Vec | Scal]:
+    """The vectors and scalars that an item reads or writes; of a nested loop, its condition."""
     if isinstance(item, (FusedElementwise, Between)):
         return {x for s in item.statements for x in s.named}
     if isinstance(item, CompactFrontier):

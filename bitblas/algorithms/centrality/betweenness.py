@@ -192,7 +192,7 @@ def _searching(A, gb, k, logs, edges):
     D, starts = make(FP64), make(BOOL)
     paths = (make(FP64), make(INT32)) if edges else ()
     depth, ahead, most = gb.Scalar(INT32), gb.Scalar(gb.dtypes.INT64), gb.Scalar(FP64)
-    searches, number, listed = gb.Scalar(BOOL), gb.Scalar(BOOL), k > 1 and loops.follows_lists(A)
+    searches, number = gb.Scalar(BOOL), gb.Scalar(BOOL)
     # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
@@ -254,9 +254,9 @@ def _searching(A, gb, k, logs, edges):
         Q(~P.S, gb.replace) << along(Q, A)
 
     def share(T, P, level):
-        # T<level> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P); T may keep later levels, which no edge of a
-        # level before reaches, and does so where a step then costs what is in a level
-        T(level.S, replace=not listed) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
+        # T<level> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P); later levels may stay in T, because no edge of
+        # a level before reaches them; a vector is pushed along, so it has one level only
+        T(level.S, replace=k == 1) << (D.apply(gb.unary.log1p) if logs else D.apply(binary.plus, right=1.0))
         T(level.S) << divided(T & P)
 
     def back(Q, T, P, level):

@@ -82,12 +82,8 @@ def _searched(A, sources, gb, rounds, dtype):
     k = len(sources)
     loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
-    # Q[s, sources[s]] = true, or the same of S, where Q = S begins the search
-    if "starts" in loop.state:
-        S = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
-        loop.state["starts"] << S
-    else:
-        loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
+    # Q[s, sources[s]] = true
+    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
     loop.run()
     return loop
 
@@ -102,17 +98,7 @@ def _levels_of_each(A, gb, limit, k, dtype):
         # Q<!V, replace> = Q any.pair A
         Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
 
-    search = {"body": body, "while_": Q, "limit": limit, "levels": V}
-    if not loops.follows_lists(A):
-        return search
-    # A frontier that a statement of the loop has written is listed from the first round on
-    S = gb.Matrix(gb.dtypes.BOOL, k, A.nrows)
-
-    def begin():
-        # Q<S, replace> = true
-        Q(S.S, gb.replace) << True
-
-    return search | {"begin": begin, "starts": S}
+    return {"body": body, "while_": Q, "limit": limit, "levels": V}
 
 
 def _rounds(gb, depth_limit):

@@ -5,12 +5,12 @@
 
 #ifdef KERNEL_advance
 // Advance of a multivector: t<mask> = A' any.pair u, presence only. The bits of t are zero before.
-// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO: they add
-// these entries to the mask, which meanwhile counts them as set.
+// The fused element-wise statements run at the entries of u (AT_WORD, AT_ENTRY; codegen/cuda_kernels.py). ALSO 1: they
+// add these entries to the mask, which meanwhile counts them as set; 2: the mask's bits have them already (add_frontier
+// below), and get those of t. CLEARS: then nothing else reads u, and a round that pushes clears its words.
 // Small frontiers push along the rows of their words: a warp takes up to 32 of them as one concatenated row, and the
 // thread that makes a word of t nonzero lists it. Large ones pull: LANES lanes share a word of the result. Long rows are
-// cut into segments, which warps process. `old` is the frontier of the previous round; it is
-// cleared for the next round.
+// cut into segments, which warps process. `old` is the frontier of the previous round; it is cleared for the next round.
 #include "formats/csr/columns.cuh"
 #define VALUES 2  // as in kernels/product.cuh: not the KIND of this kernel
 #include "kernels/joined.cuh"
@@ -59,14 +59,15 @@ template <class At> __device__ __forceinline__ void at_places(u64 places, u32 wo
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, WordsOf words, u64 most_work, Control control, ListView u, NextList t, NextList old, MaskView mask,
+    advance(i64 n, WordsOf words, u64 most_work, Control control, NextList u, NextList t, NextList old, MaskView mask,
             SegmentedRows rows, SegmentedRows back PARAMETERS) {
   await_previous();
   const i64 begun = control.rounds[0];
   const u64 u_length = u.state[LIST_LENGTH], old_length = old.state[LIST_LENGTH], u_work = u.state[WORK];
   const u64 u_dense = u.state[DENSE], old_dense = old.state[DENSE];
+  const u64 old_work = CLEARS ? old.state[WORK] : 0;
   const bool runs = control.runs();
-  if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense)) return;
+  if (!runs_with(runs, u_length, old_length, u_work, u_dense, old_dense, old_work)) return;
   if (thread_number() == 0) control.rounds[2] = begun + control.ahead + 1;
   const bool pull = u_work > most_work;
   u32 entries = 0, work = 0;  // work: nonempty words, because rows are about as long
@@ -74,12 +75,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   begin_stage(stage);
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
 
+  const u64 count = u_dense ? (u64)n : u_length;
+  u64 share = (count + warps - 1) / warps;  // words that a warp takes at a time
+  share = share < 32 ? share : 32;
+  const auto word_at = [&](u64 k) { return WARP_LANE < share && k < count ? u_dense ? (u32)k : u.list[k] : 0; };
+  u32 next_word = word_at(warp * share + WARP_LANE);
+  issue_load(next_word);
+
   // From the last thread on: small frontiers push with the first ones.
-  const u64 cleared = old_dense ? (u64)n : old_length;
+  const u64 cleared = CLEARS && old_work <= most_work ? 0 : old_dense ? (u64)n : old_length;
   for (u64 k = warps * 32 - 1 - thread_number(); k < cleared; k += warps * 32)
     old.bits[old_dense ? k : old.list[k]] = 0;
 
-  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO ? peek(u.bits + word) : 0); };
+  const auto allowed = [&](i64 word) { return mask.part<64>(word, ALSO == 1 ? peek(u.bits + word) : 0); };
+  const auto reached = [&](i64 word, u64 places) {
+    if (ALSO == 2 && places) atomicOr((u64*)mask.bits + word, places);
+  };
   if (!pull || STATEMENTS) {
     const AllColumns columns = rows.columns();
     u64 places = 0;  // of the line of this lane
@@ -102,19 +113,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
       for (int k = 0; k < AT_ONCE; ++k) {
         entries += __popcll(news[k] & ~there[k]);
+        reached(at[k], news[k] & ~there[k]);
         add[k] = there[k] == 0;
         work += add[k];
       }
       append_staged<AT_ONCE>(stage, add, at, t.list, t.state + LIST_LENGTH);
     };
-    const u64 count = u_dense ? (u64)n : u_length;
-    u64 share = (count + warps - 1) / warps;  // words that a warp takes at a time
-    share = share < 32 ? share : 32;
     for (u64 first = warp * share; first < count; first += warps * share) {
-      const u64 k = first + WARP_LANE;
-      const bool mine = WARP_LANE < share && k < count;
-      const u32 word = mine ? u_dense ? (u32)k : u.list[k] : 0;
+      const bool mine = WARP_LANE < share && first + WARP_LANE < count;
+      const u32 word = next_word;
+      const i64 row0 = words.row(word, 0);
+      PTR_T begin = mine ? rows.ptr[row0] : 0, end = mine ? rows.ptr[row0 + 1] : 0;
       const u64 x = mine ? u.bits[word] : 0;  // later statements may have removed entries
+      next_word = word_at(first + warps * share + WARP_LANE);
+      issue_load(begin), issue_load(end), issue_load(next_word);
       if (!__any_sync(ALL_LANES, x != 0)) continue;
 #if STATEMENTS
       const i64 ahead = control.ahead, *const rounds = &begun;
@@ -124,13 +136,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (x) AT_WORD((i64)word, x)
       if (pull) continue;
 #endif
+      if (CLEARS && x) u.bits[word] = 0;
 #pragma unroll 1
       for (int line = 0; line < LINES_IN_WORD; ++line) {
         places = words.places_of(x, line), of_line = words.of_line(word);
-        const i64 row = places ? words.row(word, line) : 0;
-        const PTR_T begin = places ? rows.ptr[row] : 0;
-        PTR_T end = places ? rows.ptr[row + 1] : 0;
-        if ((i64)end - (i64)begin > rows.longest) end = begin;
+        if (line) {
+          const i64 row = places ? words.row(word, line) : 0;
+          begin = places ? rows.ptr[row] : 0, end = places ? rows.ptr[row + 1] : 0;
+        }
+        if (!places || (i64)end - (i64)begin > rows.longest) end = begin;
         walk_joined(begin, end, push);
       }
     }
@@ -153,6 +167,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (stop - e > back.longest) stop = e;
       const u64 found = pulled<LANES>(e + lane, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || lane) continue;
+      reached(words.at(row, w), words.shifted(found, row));
       if (BITS == 64) t.bits[unit] = found, ++work;
       else work += atomicOr(t.bits + words.at(row, w), words.shifted(found, row)) == 0;
       entries += __popcll(found);
@@ -165,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const i64 e = (i64)back.begin[segment] + WARP_LANE;
       const u64 found = pulled<32>(e, stop, places, columns, [&](i64 k) { return words.line(u.bits, k, w); });
       if (!found || WARP_LANE) continue;
+      reached(at, words.shifted(found, row));
       const u64 before = atomicOr(t.bits + at, words.shifted(found, row));
       entries += __popcll(found & ~words.places_at(before, row)), work += before == 0;
     }
@@ -173,6 +189,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   flush_stage(stage, entries, work, t.list, nullptr, t.state);
 }
 #endif  // KERNEL_advance
+
+#ifdef KERNEL_add_frontier
+// Before the first round: the bits of a mask that receives the entries of each frontier get those of the first one.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    add_frontier(i64 n, Control control, u64* mask_bits, const u64* bits) {
+  await_previous();
+  if (!control.runs()) return;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) mask_bits[k] |= bits[k];
+}
+#endif  // KERNEL_add_frontier
+
+#ifdef KERNEL_drop_frontier
+// After the last round: they lose those of the last frontier, which no round has processed. steps: advances per round.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    drop_frontier(i64 n, const i64* rounds, i64 steps, u64* mask_bits, const u64* first, const u64* second,
+                  const u64* third) {
+  await_previous();
+  if (rounds[2] == 0) return;
+  const i64 rotation = (rounds[2] - rounds[4]) * steps % 3;
+  const u64* bits = rotation == 0 ? first : rotation == 1 ? second : third;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) mask_bits[k] &= ~bits[k];
+}
+#endif  // KERNEL_drop_frontier
 
 #ifdef KERNEL_sum_words
 // Sums of a product at the places of a multivector, along the rows of its words. Each place gets a thread, which takes the

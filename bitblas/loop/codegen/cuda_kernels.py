@@ -433,16 +433,20 @@ def entry_text(
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
-def words_text(statements: Sequence[Statement], u: Vec, iso: IsoValues) -> tuple[CudaKernel, str]:
+def words_text(
+    statements: Sequence[Statement], u: Vec, iso: IsoValues, holds: Vec | None = None
+) -> tuple[CudaKernel, str]:
     """The same at the entries of a multivector u, and AT_WORD(w, x): at its word w, whose bits are x. Vectors that get
-    all these entries are written by words, and read only if a statement reads them."""
+    all these entries are written by words, and read only if a statement reads them. holds: a vector that has them
+    already."""
     modified = {s.written for s in statements if s.written is not None}
     whole = {w for w in modified if all(writes_all(s, u) for s in statements if s.written == w)}
     read = {x for s in statements for x in (*s.terms, s.target if s.accum is not None else None) if isinstance(x, Vec)}
     kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
+    whole = {w for w in whole if w != holds}
     for w in whole:
         kernel.bits(w, written=True)
-    lines = [f"x{w.id}_bits[w] |= (x);" for w in sorted(whole, key=lambda w: w.id)]
+    lines = [f"atomicOr(x{w.id}_bits + w, x);" for w in sorted(whole, key=lambda w: w.id)]
     return kernel, f"{text}\n{macro('AT_WORD(w, x)', ['{ (void)(w), (void)(x);', *lines, '}'])}"
 
 

@@ -46,7 +46,7 @@ from ..fuse import (
 from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .grid_rounds import GridRounds, plan_grid_rounds
-from .multivectors import multivector_advance
+from .multivectors import holds_frontier, multivector_advance
 from .products import (
     AdvanceKernel,
     AdvanceMatrix,
@@ -94,6 +94,8 @@ class Build:
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.advances = [item for item in plan.items if isinstance(item, Advance)]
+        # The advances whose mask holds the frontier too (multivectors.py).
+        self.holding = [item for item in self.advances if holds_frontier(item, plan, facts.full)]
         self.pulls: dict[tuple[Pull, str], PreparedProduct] = {}
         self.pull_scratch: dict[Pull, tuple[Output, ...]] = {}
         tests = (partial(test, self) for test in (pulls_worklist, pulls_by_sums))

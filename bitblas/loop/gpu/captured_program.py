@@ -27,6 +27,7 @@ from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
+from .multivectors import add_frontiers, drop_frontiers
 from .products import may_push
 from .relaxation import RelaxationLaunch, relax_at_once, relaxation
 from .selection import SelectionLaunch, select_at_once, selection
@@ -94,8 +95,9 @@ class CapturedProgram:
             *build.begin,
             *([] if isinstance(self.any_order, str) else [self.any_order]),
             *(first_launches(build) if build.at_once is None else [build.at_once.launch(build)]),
+            *add_frontiers(build, build.head(0)),
         ]
-        self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
+        self.loop = loop(build, Parts(before, build.launches, [*drop_frontiers(build), *build.end, *self.leave]))
 
     def _in_any_order(self) -> SelectionLaunch | RelaxationLaunch | str:
         """What runs the loop in another order than its rounds, before them; or why they do all of the work."""

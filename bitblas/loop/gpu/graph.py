@@ -24,6 +24,7 @@ from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
 from ..fuse import Advance, Between, FusedElementwise, Inner, Line, Pull, Round, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
+from .multivectors import add_frontiers, drop_frontiers
 from .products import compaction
 from .transfer import STOP, HostWords
 
@@ -203,7 +204,7 @@ class NestedLoopLaunch(NestedLaunch):
         self._entering = first_launches(build)
         if not isinstance(build.condition, Vec):
             self._entering.append(build.elementwise(recount(build.condition), -1, once=True))
-        self.leave = [launch for x in self.rotating for launch in self._copies_back(x)]
+        self.leave = [*drop_frontiers(build), *(launch for x in self.rotating for launch in self._copies_back(x))]
 
     @property
     def lines(self) -> list[Line]:
@@ -212,7 +213,10 @@ class NestedLoopLaunch(NestedLaunch):
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
     def enter(self, handle: int) -> list[Launch]:
-        return [self._reset, *self._entering, self._decide(handle)]
+        unlisted = self.build.stacks.unlist(self.build.round.popped)
+        begins = self.build.going, self.build.rounds, np.int64(0)
+        held = add_frontiers(self.build, begins)
+        return [self._reset, *unlisted, *self._entering, self._decide(handle), *held]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.build.launches, *finish(self.build, handle)]

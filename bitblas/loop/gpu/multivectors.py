@@ -6,7 +6,7 @@ of the next one, and the element-wise kernels that do nothing elsewhere follow t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,7 +30,7 @@ from .. import analysis
 from ..buffers import BUFFERS, Argument, Frontier, Launch
 from ..codegen.cuda_dialect import macro
 from ..codegen.cuda_kernels import words_text
-from ..fuse import Advance
+from ..fuse import Advance, CompactFrontier, FusedElementwise, Inner, Item, OnStack, Round, touched, writes_all
 from ..ir import IsoValues, MultivectorProduct, Vec
 
 if TYPE_CHECKING:
@@ -63,6 +63,46 @@ def follows_lists(structure: Structure) -> bool:
     if not structure.device.captures_bodies or structure.hypersparse:
         return False
     return not walks_lines(key_of_lines(structure, config.prefer, per_entry=False)) and has_short_rows(structure)
+
+
+def holds_frontier(item: Advance, round_: Round, full: Set[Vec]) -> bool:
+    """Whether the bits of an advance's mask may hold the frontier too, so that a row reads one word instead of two: if
+    the mask receives the entries of each frontier, and nothing else in the round uses it or writes the frontier."""
+    mask, q, others = item.mask, item.target, [x for x in round_.items if x is not item]
+    if not (item.also and isinstance(item.product, MultivectorProduct) and item.product.u == q):
+        return False
+    if mask is None or not (mask.structure and mask.complement) or mask.vec in full:
+        return False
+    for s in item.before:
+        if mask.vec in s.terms or (s.target == mask.vec and (s.accum is not None or not writes_all(s, q))):
+            return False
+    return not any(isinstance(x, Inner) or mask.vec in touched(x) or _may_write(x, q) for x in others)
+
+
+def _may_write(item: Item, x: Vec) -> bool:
+    if x not in touched(item) or isinstance(item, CompactFrontier):
+        return False
+    if isinstance(item, FusedElementwise):
+        return any(s.written == x for s in item.statements)
+    return not isinstance(item, OnStack) or item.statement.target == x
+
+
+def add_frontiers(build: Build, head: tuple[Argument, ...]) -> list[Launch]:
+    """The launches before the first round, after which masks hold the frontier."""
+    return [_on_mask(build, item, "add_frontier", head, 1) for item in build.holding]
+
+
+def drop_frontiers(build: Build) -> list[Launch]:
+    """The launches after the last round, after which they do not."""
+    steps = lambda item: np.int64(build.advances_of[item.target])
+    return [_on_mask(build, item, "drop_frontier", (build.rounds, steps(item)), BUFFERS) for item in build.holding]
+
+
+def _on_mask(build: Build, item: Advance, name: str, head: tuple[Argument, ...], buffers: int) -> Launch:
+    assert item.mask is not None
+    mask, frontier = build.buffers[item.mask.vec], build.buffers[item.target]
+    n, variant = len(mask.bits[0]), Variant(f"formats/bitmap/{name}", (), (("BITS", 64), ("LANES", 1)))
+    return build.launcher(variant, build.grid(n), (np.int64(n), *head, mask.bits[0], *frontier.bits[:buffers]))
 
 
 def segmented(device: Device, rows: Rows, longest: int) -> tuple[Argument, ...]:
@@ -125,15 +165,19 @@ def _push_or_pull(
     device, lines, structure = build.device, product.lines, product.matrix.structure
     push, pull = (structure.rows(transposed=product.transpose != pushed) for pushed in (True, False))
     length = pull.nvals / max(1, pull.nrows)
-    lanes = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
+    lanes = power_of_two(length / tuning.value("multivector.round_entries_per_lane"), 1, 32)
     bits, per_line, longest = min(64, lines.stride), words_of(lines), tuning.count("multivector.segment")
-    kernel, at_entries = words_text(item.before, product.u, build.iso)
+    holds = item.mask.vec if item in build.holding and item.mask is not None else None
+    alone = not any(item.target in touched(x) for x in build.round.items if x is not item)
+    clears = holds is not None and alone and hubs_of(push, longest) is None
+    kernel, at_entries = words_text(item.before, product.u, build.iso, holds)
     variant = Variant(
         "formats/bitmap/advance",
         (*push.format.view.types(push, False), ("Z", BOOL)),
         (
             *(("BITS", bits), ("LANES", lanes), ("KIND", WORDS), ("PACKED", int(push.format.packed))),
-            *(("ALSO", int(item.also)), ("STATEMENTS", int(bool(item.before)))),
+            *(("ALSO", int(item.also) + (item in build.holding)), ("STATEMENTS", int(bool(item.before)))),
+            ("CLEARS", int(clears)),
         ),
         functions=tuple(kernel.functions),
         label="with statements" if item.before else "",

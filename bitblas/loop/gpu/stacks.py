@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,7 @@ class Stacks:
     @property
     def reset(self) -> list[Launch]:
         """The launches before a run: stacks are empty, and vectors that are popped have other contents."""
-        return [self._empty(memory) for memory in self.memory.values()] + [self._unlist] * bool(self.popped)
+        return [self._empty(memory) for memory in self.memory.values()] + self.unlist(self.popped)
 
     def _empty(self, memory: StackMemory) -> Launch:
         def launch() -> None:
@@ -43,9 +44,9 @@ class Stacks:
 
         return launch
 
-    def _unlist(self) -> None:
-        for state in self.popped.values():
-            state.fill(1)  # DENSE, and a length that is not read
+    def unlist(self, vectors: Iterable[Vec]) -> list[Launch]:
+        """The launches after which these vectors have no valid list."""
+        return [partial(self.popped[x].fill, 1) for x in vectors]  # DENSE, and a length that is not read
 
     def launches(
         self, build: Build, item: OnStack, k: int, lists: Mapping[Vec, Array], head: tuple[Argument, ...] = ()
@@ -69,7 +70,7 @@ class Stacks:
             return [launch("push_words", *of, *memory.arguments, build.outermost[FAULTS:], number)]
         of = frontier.bits[0], frontier.lists[0], self.popped[x]
         values = frontier.values[0] if frontier.values else dummy(build.device, "uint64")
-        known = frontier.bits[0], frontier.lists[0], self.every if x in build.written else self.popped[x]
+        known = frontier.bits[0], frontier.lists[0], lists.get(x, self.every)
         valued = np.int64(bool(frontier.values) and x.dtype is BOOL)
         return [launch("clear_words", *known), launch("pop_words", *of, values, valued, *memory.arguments)]
 
