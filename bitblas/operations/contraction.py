@@ -1,12 +1,13 @@
 """Contraction of a graph: S' A S for a map S of the rows to groups, with one entry per pair of groups that has entries.
 
 `contract`, on the CPU: the rows are sorted by group, and the rows of a group are added in a table with a place for
-each group (`contract_rows`); counting sorts then order the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which
-is exact in any order; the caller makes sure that they fit. A GPU contracts inside of a larger kernel in Louvain and
-Leiden (kernels/louvain_levels.cu).
+each group (`contract_rows`); counting sorts then order the columns. `contract_pairs`, on a GPU: the entries are sorted
+by the groups of their row and column, and those of a pair of groups are added. Sums of integers are modulo 2^64, which
+is exact in any order; the caller makes sure that they fit. Sums of floats are in a fixed order per device: on the CPU
+that of the entries by row, on a GPU that of chunks of the sorted entries (formats/csr/contraction.cu). A GPU contracts
+inside of a larger kernel in Louvain and Leiden (kernels/louvain_levels.cu).
 
-`GroupSums`: the product S' A, which is computed when it is read. Its product with S contracts A without it: on the CPU
-by `contract`, on a GPU by one product of S with the rows of A, those of a group one after another.
+`GroupSums`: the product S' A, which is computed when it is read. Its product with S contracts A without it.
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from typing import NamedTuple
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import INT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT64, UINT32, UINT64, DataType, lookup_dtype
 
 from .. import tuning
 from ..device import Device, dummy
+from ..device.jit import BLOCK
 from ..formats import Structure
-from ..formats.csr.layout import Csr, close_gaps, expanded, from_arrays, pointer_type
+from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type
 from ..kernels.variant import VALUES, Variant
 from ..plan.product import kind_of
-from ..store import MatrixStore, PlainValues
+from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from .lazy_map_product import LazyMapProduct, is_single, keys_of
 from .map_products import Operands, Selection
-from .operands import MatrixProduct
-from .value_arrays import take
+from .operands import MatrixProduct, entry_values
+from .variants import cast_function, constants
 
 
 def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
@@ -39,33 +41,36 @@ def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
 
 
 class Contracted(NamedTuple):
-    """The rows of S' A S, whose columns are in no order, and its values and diagonal, INT64."""
+    """The rows of S' A S, whose columns are in no order, and its values and diagonal."""
 
     rows: Csr
     values: Array
     loop: Array
 
 
-def contract_rows(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> Contracted:
-    """S' A S, count x count, where A (square) has these rows and integer values, and S the entry (v, group[v]) for each
-    row v. All arrays are in host memory.
+def contract_rows(
+    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, z: DataType = INT64
+) -> Contracted:
+    """S' A S, count x count, where A (square) has these rows and values, and S the entry (v, group[v]) for each row v.
+    All arrays are in host memory.
 
-    group: INT32, one per row, below count. Raises OutOfMemory before it allocates.
+    group: INT32, one per row, below count. z: the type of the values and of the sums. Raises OutOfMemory before it
+    allocates.
     """
     nvals, iso = rows.nvals, isinstance(values, np.generic)
     device.foresee(f"contraction of {nvals} entries", 12 * nvals + 36 * count + 4 * rows.nrows)
     first, begin, ptr = (np.zeros(count + 1, np.int64) for _ in range(3))
-    order, loop = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), np.int64)
+    order, loop = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), z.np_type)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))
     device.kernel(Variant("formats/csr/group_rows"))(rows.nrows, count, group, rows.ptr, first, order, begin)
-    col, sums = np.empty(max(1, nvals), np.int32), np.empty(max(1, nvals), np.int64)
-    source = dummy(device, "int64") if iso else values
-    constant = np.int64(int(values)) if iso else np.int64(0)
+    col, sums = np.empty(max(1, nvals), np.int32), np.empty(max(1, nvals), z.np_type)
+    source = dummy(device, z.np_type.char) if iso else values
+    constant = z.np_type.type(values) if iso else z.np_type.type(0)
     bounds = None
     if device.splits(nvals, tuning.count("parallel.entries")):
         bounds = np.searchsorted(begin, np.linspace(0, nvals, device.parts + 1).astype(np.int64)).astype(np.int64)
         bounds[0], bounds[-1] = 0, count
-    kernel = device.kernel(Variant("formats/csr/contract_rows", (*types, ("Z", INT64))))
+    kernel = device.kernel(Variant("formats/csr/contract_rows", (*types, ("Z", z))))
     args = first, order, begin, rows.ptr, rows.col, source, constant, int(not iso), group
     kernel(count, count, *args, ptr, col, sums, loop, bounds=bounds)
     if bounds is not None:
@@ -74,21 +79,84 @@ def contract_rows(device: Device, rows: Csr, values: PlainValues, group: Array, 
     return Contracted(from_arrays(device, count, count, ptr, col[:nvals]), sums[:nvals], loop[:count])
 
 
-def contract(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> MatrixStore:
+def contract(
+    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, z: DataType = INT64
+) -> MatrixStore:
     """The same as a matrix: columns ascend, by two transposes."""
-    found, sums, _ = contract_rows(device, rows, values, group, count)
+    found, sums, _ = contract_rows(device, rows, values, group, count, z)
     ptr, col, nvals = found.ptr.astype(np.int64), found.col, found.nvals
     device.foresee(f"transposes of {nvals} entries", 24 * nvals)
     for _ in range(2):
         t_ptr, t_col, t_sums = (
             np.zeros(count + 1, np.int64),
             np.empty(max(1, nvals), np.int32),
-            np.empty(nvals, np.int64),
+            np.empty(nvals, z.np_type),
         )
         transpose = device.kernel(Variant("formats/csr/transpose_rows"))
-        transpose(count, count, ptr, col, sums, t_ptr, t_col, t_sums if nvals else dummy(device, "int64"))
+        transpose(count, count, ptr, col, sums, t_ptr, t_col, t_sums if nvals else dummy(device, z.np_type.char))
         ptr, col, sums = t_ptr, t_col, t_sums
-    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col[:nvals])), INT64, sums)
+    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col[:nvals])), z, sums)
+
+
+def as_type(values: PlainValues, dtype: DataType) -> PlainValues:
+    """Real values in another type; integers modulo 2^bits."""
+    if isinstance(values, np.generic):
+        return dtype.np_type.type(values)
+    return values.astype(dtype.np_type, copy=False)
+
+
+# ---- The same on a GPU, by sorting.
+
+CHUNK = 1024  # sorted entries that a block sums
+
+
+def contract_pairs(
+    device: Device, rows: RowLayout, values: PlainValues, group: Array, count: int, z: DataType
+) -> MatrixStore:
+    """S' A S, count x count, where A (square) has these rows and values, and S the entry (v, group[v]) for each row v.
+
+    group: INT32, one per row, below count. z: the type of the sums. Raises OutOfMemory before it allocates.
+    """
+    xp, nvals, counts = device.xp, rows.nvals, isinstance(values, np.generic)
+    if not nvals:
+        ptr, none = xp.zeros(count + 1, np.int64), xp.empty(0, z.np_type)
+        return MatrixStore(Structure(from_arrays(device, count, count, ptr, xp.empty(0, np.int32))), z, none)
+    # A key: the groups of row and column, and the number of the entry if its value is read and there is room.
+    group_bits, number_bits = (count - 1).bit_length(), 0 if counts else (nvals - 1).bit_length()
+    ordered = 2 * group_bits + number_bits > 64
+    number_bits = 0 if ordered else number_bits
+    key = UINT32 if 2 * group_bits + number_bits <= 32 else UINT64
+    a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
+    room = nvals * (2 * key.nbytes + 16 * ordered + 4 + s.nbytes) + 8 * count
+    device.foresee(f"contraction of {nvals} entries", room)
+    n, flags, of_key = -(-nvals // CHUNK), constants(LANES=BLOCK, CHUNK=CHUNK), ("KEY", key)
+    keys, order = xp.empty(nvals, key.np_type), dummy(device, "int64")
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), of_key
+    make = device.kernel(Variant("formats/csr/pair_keys", types, flags + constants(A_PACKED=rows.format.packed)))
+    make(n, nvals, rows.nrows, rows.ptr, rows.col, rows.width, group, group_bits, number_bits, keys)
+    if ordered:
+        order = xp.argsort(keys, kind="stable")
+        keys = keys[order]
+    else:
+        keys.sort()
+    given, before = (keys, nvals, number_bits), xp.zeros(n + 1, np.int64)
+    device.kernel(Variant("formats/csr/count_pairs", (of_key,), flags))(n, *given, before[1:])
+    xp.cumsum(before, out=before)
+    found = int(before[-1])
+    ptr, col = xp.empty(count + 1, np.int64), xp.empty(found, np.int32)
+    sums, lead = xp.empty(found, s.np_type), xp.empty(n, s.np_type)
+    flags += constants(COUNT=counts, ORDERED=ordered)
+    types, take = (of_key, ("A", a), ("Z", s)), (cast_function("take", a, s),)
+    add = device.kernel(Variant("formats/csr/sum_pairs", types, flags, (), take))
+    weights = entry_values(device, a, np.True_ if counts else values)
+    add(n, *given, group_bits, count, order, *weights, before, ptr, col, sums, lead)
+    device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32, CHUNK=CHUNK)))(
+        n, before, lead, sums
+    )
+    if counts:
+        sums = as_type(sums, z)
+        sums *= z.np_type.type(values)
+    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col)), z, sums)
 
 
 # ---- S' A S as two products, of which the first is never computed.
@@ -125,10 +193,13 @@ class GroupSums(LazyMapProduct):
         z, one, counts = second.return_type, B.raw, self.kind != VALUES
         sums = {first.return_type, z} if counts else {first.return_type, first.op.operand_type(first.dtype), z}
         kinds = sums if counts else sums | {A.dtype}
-        if first.op.monoid.name != "plus" or second.op.monoid.name != "plus" or any(t.kind not in "biu" for t in kinds):
-            return "sums other than those of integers are not contracted"
-        if z.kind == "b" or any(t.nbytes < z.nbytes for t in sums):
-            return "the sums by row are narrower than the result"
+        real = z.kind == "f"
+        if first.op.monoid.name != "plus" or second.op.monoid.name != "plus":
+            return "sums other than those by plus are not contracted"
+        if any(t.kind not in ("biuf" if real else "biu") for t in kinds):
+            return f"values of these types are not summed as {z}"
+        if z.kind == "b" or any(t is not z if real else t.nbytes < z.nbytes for t in sums):
+            return "the sums by row are of another type, or narrower than the result"
         is_one = isinstance(one, np.generic) and one == 1
         if second.op.binaryop.name != "first" and not (second.op.binaryop.name == "times" and is_one):
             return f"multiplier {second.op.binaryop.name} does not keep the sums by row"
@@ -149,13 +220,12 @@ class GroupSums(LazyMapProduct):
         assert self.of is not None
         return self.of.B.structure.primary.key
 
-    def weights(self, z: DataType) -> PlainValues:
+    def weights(self) -> PlainValues:
         """The values that are summed, in the order of the rows of A."""
         assert self.of is not None
         S, A, first, *_ = self.of
         product = kind_of(first, S.raw, A.raw)[1]
-        values = A.values_for(A.structure.rows().key, False) if product is None else product
-        return z.np_type.type(values) if isinstance(values, np.generic) else values.astype(z.np_type, copy=False)
+        return A.values_for(A.structure.rows().key, False) if product is None else product
 
     def groups(self) -> tuple[Array, int]:
         """The group of each row, INT32, and their number."""
@@ -163,27 +233,13 @@ class GroupSums(LazyMapProduct):
         S = self.of.A
         return keys_of(S.structure.rows()), S.ncols
 
-    def contract_here(self, semiring: Typed[Semiring]) -> MatrixStore:
-        """S' A S in host memory."""
+    def contracted(self, semiring: Typed[Semiring]) -> MatrixStore:
+        """S' A S."""
         assert self.of is not None
         A, z, (group, count) = self.of.B, semiring.return_type, self.groups()
-        rows, values = A.structure.plain_rows(), self.weights(INT64)
-        found = contract(A.device, rows, values, group, count)
-        return MatrixStore(found.structure, z, found.values.astype(z.np_type, copy=False))
-
-    def rows_by_group(self, z: DataType) -> MatrixStore:
-        """The matrix whose row k has the entries of all rows of A in group k, one after another: columns may repeat,
-        and do not ascend. Only for products."""
-        assert self.of is not None
-        A, (group, count) = self.of.B, self.groups()
-        device, xp, rows = A.device, A.device.xp, A.structure.rows()
-        iso = isinstance(self.weights(z), np.generic)
-        device.foresee(f"contraction of {rows.nvals} entries", rows.nvals * (28 if iso else 28 + z.nbytes))
-        order = xp.argsort(group, kind="stable")
-        counts = (rows.ptr[1:] - rows.ptr[:-1])[order]
-        _, at = expanded(device, counts, rows.ptr[:-1][order])
-        begin = xp.zeros(rows.nrows + 1, np.int64)
-        begin[1:] = xp.cumsum(counts)
-        ptr = begin[xp.searchsorted(group[order], xp.arange(count + 1))].astype(pointer_type(rows.nvals), copy=False)
-        merged = from_arrays(device, count, A.ncols, ptr, rows.columns_at(at))
-        return MatrixStore(Structure(merged), z, take(self.weights(z), at))
+        if A.device.is_simt:
+            return contract_pairs(A.device, A.structure.rows(), self.weights(), group, count, z)
+        wide = z if z.kind == "f" else INT64
+        rows, values = A.structure.plain_rows(), self.weights()
+        found = contract(A.device, rows, as_type(values, wide), group, count, wide)
+        return MatrixStore(found.structure, z, as_type(found.values, z))

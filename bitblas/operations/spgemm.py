@@ -563,15 +563,6 @@ def _delayed(plan: Plan, kind: type[LazyMapProduct]) -> Plan:
     return plan._replace(reason=f"{plan.reason}; computed when its entries are read: no row of {single} has two")
 
 
-def _contracted(of: MatrixProduct) -> MatrixStore:
-    """S' A S, of which S' A was delayed."""
-    left, z = of.A, of.semiring.return_type
-    assert isinstance(left, contraction.GroupSums)
-    if not of.B.device.is_simt:
-        return left.contract_here(of.semiring)
-    return mxm(left.rows_by_group(z), of.B, compose(MONOIDS["plus"], BINARY["first"])[z], now=True)
-
-
 def _computed(plan: Plan, of: MatrixProduct) -> MatrixStore:
     """A product that was delayed, perhaps in another statement."""
     with nullcontext() if tracing.active is None else tracing.active.of(plan):
@@ -629,7 +620,7 @@ def mxm(
         return product.multiply()
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if isinstance(A, contraction.GroupSums) and not A.refuses(of):
-        return _contracted(of)
+        return A.contracted(semiring)
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
     if (sampled := plan_sddmm(A, B, semiring, mask, (transpose_a, transpose_b))) is not None:
