@@ -71,7 +71,8 @@ def contracted(lib, dtype, first, second, kind, **more):
 
 WAYS = [("BOOL", "plus_pair", "plus_first", "INT64"), ("INT64", "plus_second", "plus_first", "INT64"),
         ("INT32", "plus_times", "plus_times", "INT32"), ("INT8", "plus_second", "plus_first", "UINT16"),
-        ("FP64", "plus_second", "plus_first", "FP64"), ("INT64", "min_second", "min_first", "INT64")]  # fmt: skip
+        ("FP64", "plus_second", "plus_first", "FP64"), ("INT64", "plus_second", "plus_first", "FP32"),
+        ("INT64", "min_second", "min_first", "INT64")]  # fmt: skip
 
 
 @pytest.mark.in_turn
@@ -81,6 +82,31 @@ def test_two_products_with_a_map(device, dtype, first, second, kind):
 
     found = contracted(gb, dtype, first, second, kind, device=device)
     assert found == contracted(graphblas, dtype, first, second, kind)
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("bits", [64, 20])  # of keys; with few the numbers of entries are sorted with them
+@pytest.mark.parametrize("kind", ["BOOL", "FP64"])
+@pytest.mark.parametrize("groups", [1, 3, 300])
+def test_chunks_of_sorted_entries(device, monkeypatch, bits, kind, groups):
+    """Pairs of groups in several chunks, as one chunk each, and rows of groups that are empty."""
+    monkeypatch.setattr(contraction, "KEY_BITS", bits)
+    rng = np.random.default_rng(groups)
+    n, entries = 500, 5 * contraction.CHUNK + 1
+    i, j = np.divmod(rng.choice(n * n, entries, replace=False), n)
+    w = np.ones(entries) if kind == "BOOL" else rng.integers(1, 99, entries) / 8
+    A = gb.Matrix.from_coo(i, j, True if kind == "BOOL" else w, kind, nrows=n, ncols=n, device=device)
+    group, count = 200 + 7 * rng.integers(0, groups, n) % 300, 700
+    S = gb.Matrix.from_coo(np.arange(n), group, True, nrows=n, ncols=count, device=device)
+    C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
+    assert gb.explain(C).direction == "contraction"
+    right = scipy.sparse.coo_array((w, (group[i], group[j])), shape=(count, count)).tocsr().tocoo()
+    for found, expected in zip(C.new().to_coo(), (*right.coords, right.data), strict=True):
+        assert np.array_equal(device_array(found), expected)
+
+
+def device_array(x):
+    return x.get() if hasattr(x, "get") else np.asarray(x)
 
 
 def test_explain_contraction(device):

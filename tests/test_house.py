@@ -294,6 +294,8 @@ GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the
 GPU_ONLY |= {
     f"formats/csr/map_{name}" for name in ("short", "tables", "parts", "slots", "hubs")
 }  # the CPU: map_rows for all
+# The CPU sums in tables: contract_rows.
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("pair_keys", "count_pairs", "sum_pairs", "join_chunks")}
 GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}

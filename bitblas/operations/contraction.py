@@ -108,54 +108,71 @@ def as_type(values: PlainValues, dtype: DataType) -> PlainValues:
 # ---- The same on a GPU, by sorting.
 
 CHUNK = 1024  # sorted entries that a block sums
+KEY_BITS = 64  # of the largest key
 
 
-def contract_pairs(
-    device: Device, rows: RowLayout, values: PlainValues, group: Array, count: int, z: DataType
-) -> MatrixStore:
+class SortedPairs(NamedTuple):
+    """The entries of A, sorted by the groups of their row and column. A key: both groups, and in its lowest number_bits
+    the number of the entry. order: the number of the entry of each key, if number_bits is 0; None: it is not read."""
+
+    keys: Array
+    group_bits: int
+    number_bits: int
+    order: Array | None
+
+
+def sort_pairs(rows: RowLayout, group: Array, count: int, z: DataType, *, numbered: bool) -> SortedPairs:
+    """Raises OutOfMemory before it allocates."""
+    device, nvals = rows.device, rows.nvals
+    group_bits, number_bits = (count - 1).bit_length(), (nvals - 1).bit_length() if numbered else 0
+    ordered = 2 * group_bits + number_bits > KEY_BITS
+    number_bits = 0 if ordered else number_bits
+    key = UINT32 if 2 * group_bits + number_bits <= 32 else UINT64
+    room = nvals * (2 * key.nbytes + 16 * ordered + 4 + z.nbytes) + 8 * count
+    device.foresee(f"contraction of {nvals} entries", room)
+    keys = device.xp.empty(nvals, key.np_type)
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), ("KEY", key)
+    flags = constants(LANES=BLOCK, CHUNK=CHUNK, A_PACKED=rows.format.packed)
+    kernel = device.kernel(Variant("formats/csr/pair_keys", types, flags))
+    matrix = rows.ptr, rows.col, rows.width
+    kernel(-(-nvals // CHUNK), nvals, rows.nrows, *matrix, group, group_bits, number_bits, keys)
+    if ordered:
+        order = device.xp.argsort(keys, kind="stable")
+        return SortedPairs(keys[order], group_bits, 0, order)
+    keys.sort()
+    return SortedPairs(keys, group_bits, number_bits, None)
+
+
+def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: int, z: DataType) -> MatrixStore:
     """S' A S, count x count, where A (square) has these rows and values, and S the entry (v, group[v]) for each row v.
 
     group: INT32, one per row, below count. z: the type of the sums. Raises OutOfMemory before it allocates.
     """
-    xp, nvals, counts = device.xp, rows.nvals, isinstance(values, np.generic)
+    device, xp, nvals, counts = rows.device, rows.device.xp, rows.nvals, isinstance(values, np.generic)
     if not nvals:
-        ptr, none = xp.zeros(count + 1, np.int64), xp.empty(0, z.np_type)
-        return MatrixStore(Structure(from_arrays(device, count, count, ptr, xp.empty(0, np.int32))), z, none)
-    # A key: the groups of row and column, and the number of the entry if its value is read and there is room.
-    group_bits, number_bits = (count - 1).bit_length(), 0 if counts else (nvals - 1).bit_length()
-    ordered = 2 * group_bits + number_bits > 64
-    number_bits = 0 if ordered else number_bits
-    key = UINT32 if 2 * group_bits + number_bits <= 32 else UINT64
+        ptr, none = xp.zeros(count + 1, np.int64), xp.empty(0, np.int32)
+        return MatrixStore(Structure(from_arrays(device, count, count, ptr, none)), z, xp.empty(0, z.np_type))
     a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
-    room = nvals * (2 * key.nbytes + 16 * ordered + 4 + s.nbytes) + 8 * count
-    device.foresee(f"contraction of {nvals} entries", room)
-    n, flags, of_key = -(-nvals // CHUNK), constants(LANES=BLOCK, CHUNK=CHUNK), ("KEY", key)
-    keys, order = xp.empty(nvals, key.np_type), dummy(device, "int64")
-    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), of_key
-    make = device.kernel(Variant("formats/csr/pair_keys", types, flags + constants(A_PACKED=rows.format.packed)))
-    make(n, nvals, rows.nrows, rows.ptr, rows.col, rows.width, group, group_bits, number_bits, keys)
-    if ordered:
-        order = xp.argsort(keys, kind="stable")
-        keys = keys[order]
-    else:
-        keys.sort()
-    given, before = (keys, nvals, number_bits), xp.zeros(n + 1, np.int64)
-    device.kernel(Variant("formats/csr/count_pairs", (of_key,), flags))(n, *given, before[1:])
+    keys, group_bits, number_bits, order = sort_pairs(rows, group, count, s, numbered=not counts)
+    key, flags = ("KEY", lookup_dtype(keys.dtype)), constants(LANES=BLOCK, CHUNK=CHUNK)
+    n, given = -(-nvals // CHUNK), (keys, nvals, number_bits)
+    before = xp.zeros(n + 1, np.int64)
+    device.kernel(Variant("formats/csr/count_pairs", (key,), flags))(n, *given, before[1:])
     xp.cumsum(before, out=before)
     found = int(before[-1])
     ptr, col = xp.empty(count + 1, np.int64), xp.empty(found, np.int32)
     sums, lead = xp.empty(found, s.np_type), xp.empty(n, s.np_type)
-    flags += constants(COUNT=counts, ORDERED=ordered)
-    types, take = (of_key, ("A", a), ("Z", s)), (cast_function("take", a, s),)
-    add = device.kernel(Variant("formats/csr/sum_pairs", types, flags, (), take))
+    flags += constants(COUNT=counts, ORDERED=order is not None)
+    variant = Variant("formats/csr/sum_pairs", (key, ("A", a), ("Z", s)), flags, (), (cast_function("take", a, s),))
+    places = dummy(device, "int64") if order is None else order
     weights = entry_values(device, a, np.True_ if counts else values)
-    add(n, *given, group_bits, count, order, *weights, before, ptr, col, sums, lead)
-    device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32, CHUNK=CHUNK)))(
-        n, before, lead, sums
-    )
+    device.kernel(variant)(n, *given, group_bits, count, places, *weights, before, ptr, col, sums, lead)
+    join = device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32, CHUNK=CHUNK)))
+    join(n, before, lead, sums)
     if counts:
         sums = as_type(sums, z)
-        sums *= z.np_type.type(values)
+        if values != 1:
+            sums *= z.np_type.type(values)
     return MatrixStore(Structure(from_arrays(device, count, count, ptr, col)), z, sums)
 
 
@@ -238,7 +255,7 @@ class GroupSums(LazyMapProduct):
         assert self.of is not None
         A, z, (group, count) = self.of.B, semiring.return_type, self.groups()
         if A.device.is_simt:
-            return contract_pairs(A.device, A.structure.rows(), self.weights(), group, count, z)
+            return contract_pairs(A.structure.rows(), self.weights(), group, count, z)
         wide = z if z.kind == "f" else INT64
         rows, values = A.structure.plain_rows(), self.weights()
         found = contract(A.device, rows, as_type(values, wide), group, count, wide)
