@@ -678,8 +678,8 @@ def communities(weighted: bool) -> None:
 def contraction(dtype: str, key: str) -> None:
     """S' A S for a map S with many groups, whose keys have 64 bits, or the order of the entries next to them."""
     n, i = 300, np.arange(2600)
-    x = True if dtype == "BOOL" else (i % 7).astype(gb.lookup_dtype(dtype).np_type)
-    A = gb.Matrix.from_coo(i % n, i * i % 299, x, dtype, nrows=n, ncols=n, dup_op="any", format=key)
+    x = True if dtype == "BOOL" else values(generator("contraction", dtype), dtype, len(i))
+    A = gb.Matrix.from_coo(i % n, (i + i // n * 13) % n, x, dtype, nrows=n, ncols=n, format=key)
     S = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 130, True, nrows=n, ncols=n)
     kind = "INT64" if dtype == "BOOL" else dtype
     for bits in (64, 20):
