@@ -107,7 +107,8 @@ def as_type(values: PlainValues, dtype: DataType) -> PlainValues:
 
 # ---- The same on a GPU, by sorting.
 
-CHUNK = 1024  # sorted entries that a block sums
+CHUNK = 256  # sorted entries that a warp sums
+PART = 1024  # entries whose keys a block writes
 KEY_BITS = 64  # of the largest key
 
 
@@ -132,10 +133,10 @@ def sort_pairs(rows: RowLayout, group: Array, count: int, z: DataType, *, number
     device.foresee(f"contraction of {nvals} entries", room)
     keys = device.xp.empty(nvals, key.np_type)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), ("KEY", key)
-    flags = constants(LANES=BLOCK, CHUNK=CHUNK, A_PACKED=rows.format.packed)
+    flags = constants(LANES=BLOCK, PART=PART, A_PACKED=rows.format.packed)
     kernel = device.kernel(Variant("formats/csr/pair_keys", types, flags))
     matrix = rows.ptr, rows.col, rows.width
-    kernel(-(-nvals // CHUNK), nvals, rows.nrows, *matrix, group, group_bits, number_bits, keys)
+    kernel(-(-nvals // PART), nvals, rows.nrows, *matrix, group, group_bits, number_bits, keys)
     if ordered:
         order = device.xp.argsort(keys, kind="stable")
         return SortedPairs(keys[order], group_bits, 0, order)
@@ -154,7 +155,7 @@ def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: in
         return MatrixStore(Structure(from_arrays(device, count, count, ptr, none)), z, xp.empty(0, z.np_type))
     a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
     keys, group_bits, number_bits, order = sort_pairs(rows, group, count, s, numbered=not counts)
-    key, flags = ("KEY", lookup_dtype(keys.dtype)), constants(LANES=BLOCK, CHUNK=CHUNK)
+    key, flags = ("KEY", lookup_dtype(keys.dtype)), constants(LANES=32, CHUNK=CHUNK)
     n, given = -(-nvals // CHUNK), (keys, nvals, number_bits)
     before = xp.zeros(n + 1, np.int64)
     device.kernel(Variant("formats/csr/count_pairs", (key,), flags))(n, *given, before[1:])
@@ -167,8 +168,7 @@ def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: in
     places = dummy(device, "int64") if order is None else order
     weights = entry_values(device, a, np.True_ if counts else values)
     device.kernel(variant)(n, *given, group_bits, count, places, *weights, before, ptr, col, sums, lead)
-    join = device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32, CHUNK=CHUNK)))
-    join(n, before, lead, sums)
+    device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32)))(n, before, lead, sums)
     if counts:
         sums = as_type(sums, z)
         if values != 1:
