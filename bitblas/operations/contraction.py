@@ -129,7 +129,7 @@ def sort_pairs(rows: RowLayout, group: Array, count: int, z: DataType, *, number
     ordered = 2 * group_bits + number_bits > KEY_BITS
     number_bits = 0 if ordered else number_bits
     key = UINT32 if 2 * group_bits + number_bits <= 32 else UINT64
-    room = nvals * (2 * key.nbytes + 16 * ordered + 4 + z.nbytes) + 8 * count
+    room = nvals * (2 * key.nbytes + 24 * ordered + 4 + z.nbytes) + 8 * count
     device.foresee(f"contraction of {nvals} entries", room)
     keys = device.xp.empty(nvals, key.np_type)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), ("KEY", key)
