@@ -155,10 +155,10 @@ def map_kernels(product: MapProduct, key: Frontier, target: Frontier) -> list[Pr
     of = map_products.Operands(A, keys, semiring, selection, transpose, position=product.position)
     prepared = map_products.prepare(of)
     map_products.foresee(prepared)
-    key = device.full(n, np.int64(-1) if product.position else np.int32(-1))
+    found = device.full(n, np.int64(-1) if product.position else np.int32(-1))
     score = None if product.position else device.xp.zeros(n, of.score_type.np_type)
-    target.values = [key if score is None else score]
-    return map_products.kernels_of(prepared, key, score)
+    target.values = [found if score is None else score]
+    return map_products.kernels_of(prepared, found, score)
 
 
 # ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.
