@@ -305,7 +305,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
-CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # louvain_levels on a GPU
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract")}  # louvain_levels on a GPU
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("push_words", "pop_words", "clear_stack")}  # vectors with summaries

@@ -1,13 +1,13 @@
 """Contraction of a graph: S' A S for a map S of the rows to groups, with one entry per pair of groups that has entries.
 
-`contract`, on the CPU: the rows are sorted by group, and the rows of a group are added in a table with a place for
-each group (`contract_rows`); counting sorts then order the columns. `contract_pairs`, on a GPU: the entries are sorted
-by the groups of their row and column, and those of a pair of groups are added. Sums of integers are modulo 2^64, which
-is exact in any order; the caller makes sure that they fit. Sums of floats are in a fixed order per device: on the CPU
-that of the entries by row, on a GPU that of chunks of the sorted entries (formats/csr/contraction.cu). A GPU contracts
-inside of a larger kernel in Louvain and Leiden (kernels/louvain_levels.cu).
+`contract_rows`, on the CPU, for Louvain and Leiden: the rows are sorted by group, and the rows of a group are added in
+a table with a place for each group. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the
+caller makes sure that they fit. A GPU contracts inside of a larger kernel there (kernels/louvain_levels.cu).
 
-`GroupSums`: the product S' A, which is computed when it is read. Its product with S contracts A without it.
+`GroupSums`, on a GPU: the product S' A, which is computed when it is read. Its product with S contracts A without it
+(`contract_pairs`): the entries are sorted by the groups of their row and column, and those of a pair of groups are
+added, floats in a fixed order (formats/csr/contraction.cu). On two CPU cores two products take half the time of a
+contraction.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from ..formats import Structure
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type
 from ..kernels.variant import VALUES, Variant
 from ..plan.product import kind_of
-from ..store import MatrixStore, PlainValues, RowLayout
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout
 from ..typing import Array
+from . import lazy_map_product
 from .lazy_map_product import LazyMapProduct, is_single, keys_of
 from .map_products import Operands, Selection
 from .operands import MatrixProduct, entry_values
@@ -41,68 +42,39 @@ def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
 
 
 class Contracted(NamedTuple):
-    """The rows of S' A S, whose columns are in no order, and its values and diagonal."""
+    """The rows of S' A S, whose columns are in no order, and its values and diagonal, INT64."""
 
     rows: Csr
     values: Array
     loop: Array
 
 
-def contract_rows(
-    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, z: DataType = INT64
-) -> Contracted:
-    """S' A S, count x count, where A (square) has these rows and values, and S the entry (v, group[v]) for each row v.
-    All arrays are in host memory.
+def contract_rows(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> Contracted:
+    """S' A S, count x count, where A (square) has these rows and integer values, and S the entry (v, group[v]) for each
+    row v. All arrays are in host memory.
 
-    group: INT32, one per row, below count. z: the type of the values and of the sums. Raises OutOfMemory before it
-    allocates.
+    group: INT32, one per row, below count. Raises OutOfMemory before it allocates.
     """
     nvals, iso = rows.nvals, isinstance(values, np.generic)
     device.foresee(f"contraction of {nvals} entries", 12 * nvals + 36 * count + 4 * rows.nrows)
     first, begin, ptr = (np.zeros(count + 1, np.int64) for _ in range(3))
-    order, loop = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), z.np_type)
+    order, loop = np.empty(max(1, rows.nrows), np.int32), np.zeros(max(1, count), np.int64)
     types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(rows.col.dtype))
     device.kernel(Variant("formats/csr/group_rows"))(rows.nrows, count, group, rows.ptr, first, order, begin)
-    col, sums = np.empty(max(1, nvals), np.int32), np.empty(max(1, nvals), z.np_type)
-    source = dummy(device, z.np_type.char) if iso else values
-    constant = z.np_type.type(values) if iso else z.np_type.type(0)
+    col, sums = np.empty(max(1, nvals), np.int32), np.empty(max(1, nvals), np.int64)
+    source = dummy(device, "int64") if iso else values
+    constant = np.int64(int(values)) if iso else np.int64(0)
     bounds = None
     if device.splits(nvals, tuning.count("parallel.entries")):
         bounds = np.searchsorted(begin, np.linspace(0, nvals, device.parts + 1).astype(np.int64)).astype(np.int64)
         bounds[0], bounds[-1] = 0, count
-    kernel = device.kernel(Variant("formats/csr/contract_rows", (*types, ("Z", z))))
+    kernel = device.kernel(Variant("formats/csr/contract_rows", (*types, ("Z", INT64))))
     args = first, order, begin, rows.ptr, rows.col, source, constant, int(not iso), group
     kernel(count, count, *args, ptr, col, sums, loop, bounds=bounds)
     if bounds is not None:
         close_gaps(begin[bounds], bounds, ptr, (col, sums))
     nvals = int(ptr[-1])
     return Contracted(from_arrays(device, count, count, ptr, col[:nvals]), sums[:nvals], loop[:count])
-
-
-def contract(
-    device: Device, rows: Csr, values: PlainValues, group: Array, count: int, z: DataType = INT64
-) -> MatrixStore:
-    """The same as a matrix: columns ascend, by two transposes."""
-    found, sums, _ = contract_rows(device, rows, values, group, count, z)
-    ptr, col, nvals = found.ptr.astype(np.int64), found.col, found.nvals
-    device.foresee(f"transposes of {nvals} entries", 24 * nvals)
-    for _ in range(2):
-        t_ptr, t_col, t_sums = (
-            np.zeros(count + 1, np.int64),
-            np.empty(max(1, nvals), np.int32),
-            np.empty(nvals, z.np_type),
-        )
-        transpose = device.kernel(Variant("formats/csr/transpose_rows"))
-        transpose(count, count, ptr, col, sums, t_ptr, t_col, t_sums if nvals else dummy(device, z.np_type.char))
-        ptr, col, sums = t_ptr, t_col, t_sums
-    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col[:nvals])), z, sums)
-
-
-def as_type(values: PlainValues, dtype: DataType) -> PlainValues:
-    """Real values in another type; integers modulo 2^bits."""
-    if isinstance(values, np.generic):
-        return dtype.np_type.type(values)
-    return values.astype(dtype.np_type, copy=False)
 
 
 # ---- The same on a GPU, by sorting.
@@ -170,7 +142,7 @@ def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: in
     device.kernel(variant)(n, *given, group_bits, count, places, *weights, before, ptr, col, sums, lead)
     device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32)))(n, before, lead, sums)
     if counts:
-        sums = as_type(sums, z)
+        sums = sums.astype(z.np_type, copy=False)
         if values != 1:
             sums *= z.np_type.type(values)
     return MatrixStore(Structure(from_arrays(device, count, count, ptr, col)), z, sums)
@@ -180,11 +152,15 @@ def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: in
 
 
 def delays(of: MatrixProduct) -> bool:
-    """Whether a product by rows of plain matrices is S' A for a map S, which is computed when it is read."""
-    A, B, _, transpose_a, transpose_b, mask = of
+    """Whether a product is S' A for a map S that is stored by rows, which a GPU computes when it is read."""
+    A, B, semiring, transpose_a, transpose_b, mask = of
     if not transpose_a or transpose_b or mask is not None or B.nrows != B.ncols or A.order or B.order or A is B:
         return False
-    return 0 < A.nvals == A.nrows == B.nrows and is_single(A.structure.rows())
+    if not A.device.is_simt or semiring.dtype._is_udt or isinstance(A, FlatStore) or isinstance(B, FlatStore):
+        return False
+    if A.nrows != B.nrows or A.structure.hypersparse or B.structure.hypersparse:
+        return False
+    return 0 < A.nvals == A.nrows and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
 
 
 class GroupSums(LazyMapProduct):
@@ -253,10 +229,5 @@ class GroupSums(LazyMapProduct):
     def contracted(self, semiring: Typed[Semiring]) -> MatrixStore:
         """S' A S."""
         assert self.of is not None
-        A, z, (group, count) = self.of.B, semiring.return_type, self.groups()
-        if A.device.is_simt:
-            return contract_pairs(A.structure.rows(), self.weights(), group, count, z)
-        wide = z if z.kind == "f" else INT64
-        rows, values = A.structure.plain_rows(), self.weights()
-        found = contract(A.device, rows, as_type(values, wide), group, count, wide)
-        return MatrixStore(found.structure, z, as_type(found.values, z))
+        rows, (group, count) = self.of.B.structure.rows(), self.groups()
+        return contract_pairs(rows, self.weights(), group, count, semiring.return_type)
