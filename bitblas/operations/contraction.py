@@ -6,8 +6,8 @@ caller makes sure that they fit. A GPU contracts inside of a larger kernel there
 
 `GroupSums`, on a GPU: the product S' A, which is computed when it is read. Its product with S contracts A without it
 (`contract_pairs`): the entries are sorted by the groups of their row and column, and those of a pair of groups are
-added, floats in a fixed order (formats/csr/contraction.cu). On two CPU cores two products take half the time of a
-contraction.
+added, floats in a fixed order (formats/csr/contraction.cu). A CPU computes both products, which takes less time than
+tables of sums.
 """
 
 from __future__ import annotations
