@@ -87,6 +87,21 @@ def test_rows_of_each_format(device, format):
 
 
 @pytest.mark.off_cpu
+@pytest.mark.parametrize(("n", "count", "entries"), [(5, 3, 0), (5, 1, 7), (6000, 2, 300), (40, 1000, 33)])
+def test_few_groups_and_many(device, n, count, entries):
+    rng = np.random.default_rng(n)
+    i, j = np.divmod(rng.choice(n * n, entries, replace=False), n)
+    A = gb.Matrix.from_coo(i, j, i - j + 0.5, nrows=n, ncols=n, device=device)
+    group = rng.integers(0, count, n)
+    S = gb.Matrix.from_coo(np.arange(n), group, True, nrows=n, ncols=count, device=device)
+    C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
+    assert gb.explain(C).direction == "contraction"
+    right = scipy.sparse.coo_array((i - j + 0.5, (group[i], group[j])), shape=(count, count)).tocsr().tocoo()
+    for found, expected in zip(C.new().to_coo(), (*right.coords, right.data), strict=True):
+        assert np.array_equal(A.device.to_host(found), expected)
+
+
+@pytest.mark.off_cpu
 @pytest.mark.parametrize("bits", [64, 20])  # of keys; with few the numbers of entries are sorted with them
 @pytest.mark.parametrize("kind", ["BOOL", "FP64"])
 @pytest.mark.parametrize("groups", [1, 3, 300])

@@ -125,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const i64 me = number + __popc(mine) - 1, row = (i64)(pair >> group_bits);
     // Rows: this one begins here, and empty ones before it; after the last key the rest.
     const bool ends = i == sorted.size - 1;
-    fill(to.ptr, i ? (i64)(left >> group_bits) + 1 : 0, first ? row : -1, me);
-    if (__any_sync(ALL_LANES, ends)) fill(to.ptr, row + 1, ends ? groups : -1, me + 1);
+    fill(to.ptr, first && i ? (i64)(left >> group_bits) + 1 : 0, first ? row : -1, me);
+    if (__any_sync(ALL_LANES, ends)) fill(to.ptr, ends ? row + 1 : 0, ends ? groups : -1, me + 1);
     if (first) to.col[me] = (int)(pair & low_bits_of_group);
     // A segmented scan: the sum from the first entry of the pair on.
     Z_T sum = values[k];
