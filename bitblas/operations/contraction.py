@@ -84,9 +84,18 @@ PART = 1024  # entries whose keys a block writes
 KEY_BITS = 64  # of the largest key
 
 
+class Groups(NamedTuple):
+    """A map of rows to groups. of: INT32, one per row, below count; negative, if partial: in no group."""
+
+    of: Array
+    count: int
+    partial: bool
+
+
 class SortedPairs(NamedTuple):
-    """The entries of A, sorted by the groups of their row and column. A key: both groups, and in its lowest number_bits
-    the number of the entry. order: the number of the entry of each key, if number_bits is 0; None: it is not read."""
+    """The entries of A whose ends are in groups, sorted by the groups of their row and column. A key: both groups, and
+    in its lowest number_bits the number of the entry. order: the number of the entry of each key, if number_bits is 0;
+    None: it is not read."""
 
     keys: Array
     group_bits: int
@@ -94,13 +103,15 @@ class SortedPairs(NamedTuple):
     order: Array | None
 
 
-def sort_pairs(rows: RowLayout, group: Array, count: int, z: DataType, *, numbered: bool) -> SortedPairs:
+def sort_pairs(rows: RowLayout, groups: Groups, z: DataType, *, numbered: bool) -> SortedPairs:
     """Raises OutOfMemory before it allocates."""
+    group, count, partial = groups
     device, nvals = rows.device, rows.nvals
     group_bits, number_bits = (count - 1).bit_length(), (nvals - 1).bit_length() if numbered else 0
-    ordered = 2 * group_bits + number_bits > KEY_BITS
+    bits = 2 * group_bits + partial  # with one more, no key of a pair is all ones
+    ordered = bits + number_bits > KEY_BITS
     number_bits = 0 if ordered else number_bits
-    key = UINT32 if 2 * group_bits + number_bits <= 32 else UINT64
+    key = UINT32 if bits + number_bits <= 32 else UINT64
     room = nvals * (2 * key.nbytes + 24 * ordered + 4 + z.nbytes) + 8 * count
     device.foresee(f"contraction of {nvals} entries", room)
     keys = device.xp.empty(nvals, key.np_type)
@@ -109,24 +120,29 @@ def sort_pairs(rows: RowLayout, group: Array, count: int, z: DataType, *, number
     kernel = device.kernel(Variant("formats/csr/pair_keys", types, flags))
     matrix = rows.ptr, rows.col, rows.width
     kernel(-(-nvals // PART), nvals, rows.nrows, *matrix, group, group_bits, number_bits, keys)
+    order = None
     if ordered:
         order = device.xp.argsort(keys, kind="stable")
-        return SortedPairs(keys[order], group_bits, 0, order)
-    keys.sort()
-    return SortedPairs(keys, group_bits, number_bits, None)
+        keys = keys[order]
+    else:
+        keys.sort()
+    if partial:
+        keys = keys[: int(device.xp.searchsorted(keys, key.np_type.type(-1 % (1 << 8 * key.nbytes))))]
+    return SortedPairs(keys, group_bits, number_bits, order)
 
 
-def contract_pairs(rows: RowLayout, values: PlainValues, group: Array, count: int, z: DataType) -> MatrixStore:
-    """S' A S, count x count, where A (square) has these rows and values, and S the entry (v, group[v]) for each row v.
+def contract_pairs(rows: RowLayout, values: PlainValues, groups: Groups, z: DataType) -> MatrixStore:
+    """S' A S, where A (square) has these rows and values, and S the entry (v, groups.of[v]) for each row v in a group.
 
-    group: INT32, one per row, below count. z: the type of the sums. Raises OutOfMemory before it allocates.
+    z: the type of the sums. Raises OutOfMemory before it allocates.
     """
-    device, xp, nvals, counts = rows.device, rows.device.xp, rows.nvals, isinstance(values, np.generic)
+    device, xp, counts, count = rows.device, rows.device.xp, isinstance(values, np.generic), groups.count
+    a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
+    keys, group_bits, number_bits, order = sort_pairs(rows, groups, s, numbered=not counts)
+    nvals = len(keys)
     if not nvals:
         ptr, none = xp.zeros(count + 1, np.int64), xp.empty(0, np.int32)
         return MatrixStore(Structure(from_arrays(device, count, count, ptr, none)), z, xp.empty(0, z.np_type))
-    a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
-    keys, group_bits, number_bits, order = sort_pairs(rows, group, count, s, numbered=not counts)
     key, flags = ("KEY", lookup_dtype(keys.dtype)), constants(LANES=32, CHUNK=CHUNK)
     n, given = -(-nvals // CHUNK), (keys, nvals, number_bits)
     before = xp.zeros(n + 1, np.int64)
@@ -160,7 +176,7 @@ def delays(of: MatrixProduct) -> bool:
         return False
     if A.nrows != B.nrows or A.structure.hypersparse or B.structure.hypersparse:
         return False
-    return 0 < A.nvals == A.nrows and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
+    return A.nvals > 0 and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
 
 
 class GroupSums(LazyMapProduct):
@@ -220,14 +236,9 @@ class GroupSums(LazyMapProduct):
         product = kind_of(first, S.raw, A.raw)[1]
         return A.values_for(A.structure.rows().key, False) if product is None else product
 
-    def groups(self) -> tuple[Array, int]:
-        """The group of each row, INT32, and their number."""
-        assert self.of is not None
-        S = self.of.A
-        return keys_of(S.structure.rows()), S.ncols
-
     def contracted(self, semiring: Typed[Semiring]) -> MatrixStore:
         """S' A S."""
         assert self.of is not None
-        rows, (group, count) = self.of.B.structure.rows(), self.groups()
-        return contract_pairs(rows, self.weights(), group, count, semiring.return_type)
+        S, A, *_ = self.of
+        groups = Groups(keys_of(S.structure.rows()), S.ncols, S.nvals < S.nrows)
+        return contract_pairs(A.structure.rows(), self.weights(), groups, semiring.return_type)

@@ -8,7 +8,8 @@
 #include "formats/csr/columns.cuh"
 
 #ifdef KERNEL_pair_keys
-// keys[e] = the pair of groups of entry e, and its number in the lowest `number_bits` bits. PART entries per block.
+// keys[e] = the pair of groups of entry e, and its number in the lowest `number_bits` bits; all ones if an end is in no
+// group (negative). PART entries per block.
 typedef CsrView<PTR_T, AnyColumn<A_PACKED, COL_T>> MatrixA;
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -24,8 +25,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   i64 low = rows[0];
   for (i64 e = begin + threadIdx.x; e < end; e += BLOCK) {
     low = range_between(A.ptr, low, rows[1], e);
-    const u64 pair = (u64)group[low] << group_bits | (u64)group[(i64)columns[e]];
-    keys[e] = (KEY_T)(number_bits ? pair << number_bits | (u64)e : pair);
+    const int r = group[low], c = group[(i64)columns[e]];
+    const u64 pair = (u64)r << group_bits | (u64)c;
+    keys[e] = (r | c) < 0 ? (KEY_T)~0ull : (KEY_T)(number_bits ? pair << number_bits | (u64)e : pair);
   }
 }
 #endif  // KERNEL_pair_keys
