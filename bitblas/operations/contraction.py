@@ -85,10 +85,10 @@ KEY_BITS = 64  # of the largest key
 
 
 class Groups(NamedTuple):
-    """A map of rows to groups. of: INT32, one per row, below count; negative, if partial: in no group."""
+    """A map of rows to groups. of: INT32, one per row, below number; negative, if partial: in no group."""
 
     of: Array
-    count: int
+    number: int
     partial: bool
 
 
@@ -136,7 +136,7 @@ def contract_pairs(rows: RowLayout, values: PlainValues, groups: Groups, z: Data
 
     z: the type of the sums. Raises OutOfMemory before it allocates.
     """
-    device, xp, counts, count = rows.device, rows.device.xp, isinstance(values, np.generic), groups.count
+    device, xp, counts, count = rows.device, rows.device.xp, isinstance(values, np.generic), groups.number
     a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
     keys, group_bits, number_bits, order = sort_pairs(rows, groups, s, numbered=not counts)
     nvals = len(keys)
