@@ -90,8 +90,8 @@ def test_a_loop_of_the_user(device, semiring, selector, transposed, weights):
     def repeat(body, condition):
         program = gb.loop.Program(body, while_=condition)
         program.run()
-        # The sum of all sums is that of all products, with a vector.
-        assert ("map" in kinds(program)) == ((semiring, selector) != ("plus_first", "plus"))
+        # The sum of all sums is that of all products, with a vector on a GPU.
+        assert ("map" in kinds(program)) == (device == "cpu" or (semiring, selector) != ("plus_first", "plus"))
 
     def plain(body, condition):
         while condition.nvals:

@@ -171,20 +171,21 @@ class MapRecorder(Recording):
         assert isinstance(product.op, Typed)
         semiring, z, fold = product.op, product.op.return_type, op if isinstance(op, Typed) else None
         new = lambda size, dtype: self._vec(Vector._from_store(empty_vector(A._matrix.device, size, dtype)))
-        if fold is not None and sums_products(semiring, fold):
-            # The sum of all products of a row, whatever their keys: a product with a vector.
+        held, selection = A._matrix._read(now=True), Selection(kind, fold)
+        reason = refusal(semiring, selection, held.raw, of_map.value)
+        if fold is not None and sums_products(semiring, fold) and (reason or not self.host):
+            # The sum of all products of a row, whatever their keys: a product with a vector. A CPU would push, for which
+            # a loop waits until the transpose is there.
             u = new(L.nrows, of_map.dtype)
             each = Elementwise(LEFT, None, Const(of_map.dtype, of_map.value))
             where = Masked(of_map.there, True, False)
             self.statements.append(Statement(u, each, where, None, True, f"{text}: the values of {L.name}"))
             return self._times(A, u, semiring, text)
-        held = A._matrix._read(now=True)
         self.matrices.append((A._matrix, held))
         held = rows_of(held) if held.structure.has_virtual_nodes else held
-        selection = Selection(kind, fold)
         if held.order is not None and semiring.op.is_positional:
             self.refuse(f"{text}: positions in a reordered matrix")
-        if held.structure.hypersparse or (reason := refusal(semiring, selection, held.raw, of_map.value)):
+        if held.structure.hypersparse or reason:
             self.refuse(f"{text}: {'a hypersparse matrix' if held.structure.hypersparse else reason}")
         dtype = INT64 if position or (kind == FOLD and fold is None) else z if fold is None else fold.return_type
         if dtype is BOOL:
