@@ -174,8 +174,8 @@ class MapRecorder(Recording):
         held, selection = A._matrix._read(now=True), Selection(kind, fold)
         reason = refusal(semiring, selection, held.raw, of_map.value)
         if fold is not None and sums_products(semiring, fold) and (reason or not self.host):
-            # The sum of all products of a row, whatever their keys: a product with a vector. A CPU would push, for which
-            # a loop waits until the transpose is there.
+            # The sum of all products of a row, whatever their keys: a product with a vector. A CPU would push, and
+            # its loop would wait for the transpose.
             u = new(L.nrows, of_map.dtype)
             each = Elementwise(LEFT, None, Const(of_map.dtype, of_map.value))
             where = Masked(of_map.there, True, False)
