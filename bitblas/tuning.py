@@ -1266,6 +1266,12 @@ TABLE: dict[str, Threshold] = {
     "louvain.sorted_entries": Threshold(
         1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
     ),
+    # Contraction: operations/contraction.py.
+    "contraction.few_groups": Threshold(
+        64,
+        "groups",
+        "With at most so many groups of a large graph, S' A is computed at once, as a bitmap, which its readers need.",
+    ),
     # Peeling: operations/peeling.py.
     "peeling.merged_row": Threshold(
         64,

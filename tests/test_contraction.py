@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.operations import contraction
 
 SHAPES = [(50, 300, 7), (1, 1, 1), (5, 0, 2), (300, 5000, 300), (400, 40000, 3), (70000, 9000, 70000)]
@@ -88,8 +89,11 @@ def test_rows_of_each_format(device, format):
 
 @pytest.mark.off_cpu
 @pytest.mark.parametrize("share", [1, 0.7, 0])  # of the vertices that are in a group
-@pytest.mark.parametrize(("n", "count", "entries"), [(5, 3, 0), (5, 1, 7), (6000, 2, 300), (40, 1000, 33)])
-def test_few_groups_and_many(device, n, count, entries, share):
+@pytest.mark.parametrize(
+    ("n", "count", "entries", "few"),
+    [(5, 3, 0, 0), (5, 1, 7, 0), (6000, 2, 300, 0), (6000, 2, 300, 2), (40, 1000, 33, 0)],
+)
+def test_few_groups_and_many(device, n, count, entries, few, share):
     rng = np.random.default_rng(n)
     i, j = np.divmod(rng.choice(n * n, entries, replace=False), n)
     A = gb.Matrix.from_coo(i, j, i - j + 0.5, nrows=n, ncols=n, device=device)
@@ -97,12 +101,14 @@ def test_few_groups_and_many(device, n, count, entries, share):
     there[0] |= share > 0
     v = np.flatnonzero(there)
     S = gb.Matrix.from_coo(v, group[v], True, nrows=n, ncols=count, device=device)
-    C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
-    assert (gb.explain(C).direction == "contraction") == (share > 0)
+    with tuning.override({"contraction.few_groups": few}):
+        C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
+        assert (gb.explain(C).direction == "contraction") == (share > 0 and (n < 6000 or few == 0))
+        found = C.new().to_coo()
     i, j = (x[there[i] & there[j]] for x in (i, j))
     right = scipy.sparse.coo_array((i - j + 0.5, (group[i], group[j])), shape=(count, count)).tocsr().tocoo()
-    for found, expected in zip(C.new().to_coo(), (*right.coords, right.data), strict=True):
-        assert np.array_equal(A.device.to_host(found), expected)
+    for x, expected in zip(found, (*right.coords, right.data), strict=True):
+        assert np.array_equal(A.device.to_host(x), expected)
 
 
 @pytest.mark.off_cpu

@@ -25,7 +25,7 @@ from ..device.jit import BLOCK
 from ..formats import Structure
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type
 from ..kernels.variant import VALUES, Variant
-from ..plan.product import kind_of
+from ..plan.product import is_tall_skinny, kind_of
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import lazy_map_product
@@ -175,6 +175,9 @@ def delays(of: MatrixProduct) -> bool:
     if not A.device.is_simt or semiring.dtype._is_udt or isinstance(A, FlatStore) or isinstance(B, FlatStore):
         return False
     if A.nrows != B.nrows or A.structure.hypersparse or B.structure.hypersparse:
+        return False
+    size, few = semiring.return_type.np_type.itemsize, tuning.count("contraction.few_groups")
+    if A.ncols <= few and is_tall_skinny(A.nrows, A.ncols, A.nvals, A.device.kind, size):
         return False
     return A.nvals > 0 and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
 
