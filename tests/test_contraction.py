@@ -135,6 +135,11 @@ def test_chunks_of_sorted_entries(device, monkeypatch, bits, kind, groups):
 @pytest.mark.off_cpu
 @pytest.mark.parametrize(("n", "count"), [(160, 100), (5000, 100)])  # of few columns as well
 def test_explain_contraction(device, n, count):
+    with tuning.override({"contraction.few_groups": 0}):
+        explain_contraction(device, n, count)
+
+
+def explain_contraction(device, n, count):
     v = np.arange(n)
     A = gb.Matrix.from_coo(np.r_[v, v], np.r_[v, v[::-1]], np.r_[v, v], device=device)
     S, part = (
