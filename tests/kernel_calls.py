@@ -22,6 +22,7 @@ from bitblas.device import jit
 from bitblas.formats import FORMATS, coded, format_of
 from bitblas.kernels.variant import Variant
 from bitblas.loop.gpu.products import compact_variant
+from bitblas.operations import contraction as groups
 from bitblas.operations import dense_spmm, ewise_vector, neighbor_sampling, sddmm
 from semirings.dtypes import INT32
 
@@ -674,6 +675,18 @@ def communities(weighted: bool) -> None:
         gb.algorithms.leiden(A, weighted=weighted)
 
 
+def contraction(dtype: str, key: str) -> None:
+    """S' A S for a map S with many groups, whose keys have 64 bits, or the order of the entries next to them."""
+    n, i = 300, np.arange(2600)
+    x = True if dtype == "BOOL" else values(generator("contraction", dtype), dtype, len(i))
+    A = gb.Matrix.from_coo(i % n, (i + i // n * 13) % n, x, dtype, nrows=n, ncols=n, format=key)
+    S = gb.Matrix.from_coo(np.arange(n), np.arange(n) % 130, True, nrows=n, ncols=n)
+    kind = "INT64" if dtype == "BOOL" else dtype
+    for bits in (64, 20):
+        with mock.patch.object(groups, "KEY_BITS", bits):
+            S.T.mxm(A, gb.semiring.plus_second[kind]).mxm(S, gb.semiring.plus_first[kind]).new()
+
+
 def strong_components(queue: int) -> None:
     """Cycles of three vertices in a chain. With a short queue blocks pass items on."""
     i = np.arange(SIZE)
@@ -695,6 +708,7 @@ def counts_after_selection() -> None:
 CALLS: tuple[Group, ...] = (
     (strong_components, [(32,), (2048,)]),
     (communities, [(weighted,) for weighted in BOTH]),
+    (contraction, [*pairs(("BOOL", "FP64", "INT64"), ("csr",)), ("BOOL", "mplg")]),
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),
     (virtual_nodes, pairs(PLAIN, BOTH)),

@@ -296,6 +296,8 @@ GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the
 GPU_ONLY |= {
     f"formats/csr/map_{name}" for name in ("short", "tables", "parts", "slots", "hubs")
 }  # the CPU: map_rows for all
+# The CPU sums in tables: contract_rows.
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("pair_keys", "count_pairs", "sum_pairs", "join_chunks")}
 GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
@@ -305,7 +307,7 @@ CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
 }  # rows in one pass
 CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
-CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract", "transpose")}  # louvain_levels on a GPU
+CPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("group", "contract")}  # louvain_levels on a GPU
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("push_words", "pop_words", "clear_stack")}  # vectors with summaries

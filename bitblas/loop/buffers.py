@@ -152,11 +152,13 @@ def map_kernels(product: MapProduct, key: Frontier, target: Frontier) -> list[Pr
     device, n = target.device, max(1, target.vec.size)
     keys = map_products.Keys(key.at(key.values), product.size, product.dtype, product.value)
     A, semiring, selection, transpose = product.matrix, product.semiring, product.selection, product.transpose
-    of = map_products.Operands(A, keys, semiring, selection, transpose, position=True)
+    of = map_products.Operands(A, keys, semiring, selection, transpose, position=product.position)
     prepared = map_products.prepare(of)
     map_products.foresee(prepared)
-    target.values = [device.full(n, np.int64(-1))]
-    return map_products.kernels_of(prepared, target.values[0])
+    found = device.full(n, np.int64(-1) if product.position else np.int32(-1))
+    score = None if product.position else device.xp.zeros(n, of.score_type.np_type)
+    target.values = [found if score is None else score]
+    return map_products.kernels_of(prepared, found, score)
 
 
 # ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.

@@ -119,8 +119,8 @@ class MultivectorProduct(Product):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MapProduct(Product):
-    """A matrix times a map, of which a selection of each row's keys is all that is computed, as in
-    operations.map_products: INT64, -1 in rows without a key.
+    """A matrix times a map, of which a selection from each row is all that is computed, as in operations.map_products.
+    position: the key, INT64, -1 in rows without one; else a value, which is undefined in these rows.
 
     u: the key of each column, full and INT32; negative: the map has no entry there. size: keys are below it. dtype,
     value: of the map's entries.
@@ -130,6 +130,7 @@ class MapProduct(Product):
     dtype: DataType
     value: np.generic
     selection: Selection
+    position: bool
 
 
 @dataclass(frozen=True)

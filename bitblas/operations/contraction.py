@@ -1,12 +1,13 @@
 """Contraction of a graph: S' A S for a map S of the rows to groups, with one entry per pair of groups that has entries.
 
-`contract`, on the CPU: the rows are sorted by group, and the rows of a group are added in a table with a place for
-each group (`contract_rows`); counting sorts then order the columns. Sums are INT64 (integers, BOOL) modulo 2^64, which
-is exact in any order; the caller makes sure that they fit. A GPU contracts inside of a larger kernel in Louvain and
-Leiden (kernels/louvain_levels.cu).
+`contract_rows`, on the CPU, for Louvain and Leiden: the rows are sorted by group, and the rows of a group are added in
+a table with a place for each group. Sums are INT64 (integers, BOOL) modulo 2^64, which is exact in any order; the
+caller makes sure that they fit. A GPU contracts inside of a larger kernel there (kernels/louvain_levels.cu).
 
-`GroupSums`: the product S' A, which is computed when it is read. Its product with S contracts A without it: on the CPU
-by `contract`, on a GPU by one product of S with the rows of A, those of a group one after another.
+`GroupSums`, on a GPU: the product S' A, which is computed when it is read. Its product with S contracts A without it
+(`contract_pairs`): the entries are sorted by the groups of their row and column, and those of a pair of groups are
+added, floats in a fixed order (formats/csr/contraction.cu). A CPU computes both products, which takes less time than
+tables of sums.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from typing import NamedTuple
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import INT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT64, UINT32, UINT64, DataType, lookup_dtype
 
 from .. import tuning
 from ..device import Device, dummy
+from ..device.jit import BLOCK
 from ..formats import Structure
-from ..formats.csr.layout import Csr, close_gaps, expanded, from_arrays, pointer_type
+from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type
 from ..kernels.variant import VALUES, Variant
-from ..plan.product import kind_of
-from ..store import MatrixStore, PlainValues
+from ..plan.product import is_tall_skinny, kind_of
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout
 from ..typing import Array
+from . import lazy_map_product
 from .lazy_map_product import LazyMapProduct, is_single, keys_of
 from .map_products import Operands, Selection
-from .operands import MatrixProduct
-from .value_arrays import take
+from .operands import MatrixProduct, entry_values
+from .variants import cast_function, constants
 
 
 def rows_of(A: MatrixStore) -> tuple[Csr, PlainValues]:
@@ -74,32 +77,109 @@ def contract_rows(device: Device, rows: Csr, values: PlainValues, group: Array, 
     return Contracted(from_arrays(device, count, count, ptr, col[:nvals]), sums[:nvals], loop[:count])
 
 
-def contract(device: Device, rows: Csr, values: PlainValues, group: Array, count: int) -> MatrixStore:
-    """The same as a matrix: columns ascend, by two transposes."""
-    found, sums, _ = contract_rows(device, rows, values, group, count)
-    ptr, col, nvals = found.ptr.astype(np.int64), found.col, found.nvals
-    device.foresee(f"transposes of {nvals} entries", 24 * nvals)
-    for _ in range(2):
-        t_ptr, t_col, t_sums = (
-            np.zeros(count + 1, np.int64),
-            np.empty(max(1, nvals), np.int32),
-            np.empty(nvals, np.int64),
-        )
-        transpose = device.kernel(Variant("formats/csr/transpose_rows"))
-        transpose(count, count, ptr, col, sums, t_ptr, t_col, t_sums if nvals else dummy(device, "int64"))
-        ptr, col, sums = t_ptr, t_col, t_sums
-    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col[:nvals])), INT64, sums)
+# ---- The same on a GPU, by sorting.
+
+CHUNK = 256  # sorted entries that a warp sums
+PART = 1024  # entries whose keys a block writes
+KEY_BITS = 64  # of the largest key
+
+
+class Groups(NamedTuple):
+    """A map of rows to groups. of: INT32, one per row, below number; negative, if partial: in no group."""
+
+    of: Array
+    number: int
+    partial: bool
+
+
+class SortedPairs(NamedTuple):
+    """The entries of A whose ends are in groups, sorted by the groups of their row and column. A key: both groups, and
+    in its lowest number_bits the number of the entry. order: the number of the entry of each key, if number_bits is 0;
+    None: it is not read."""
+
+    keys: Array
+    group_bits: int
+    number_bits: int
+    order: Array | None
+
+
+def sort_pairs(rows: RowLayout, groups: Groups, z: DataType, *, numbered: bool) -> SortedPairs:
+    """Raises OutOfMemory before it allocates."""
+    group, count, partial = groups
+    device, nvals = rows.device, rows.nvals
+    group_bits, number_bits = (count - 1).bit_length(), (nvals - 1).bit_length() if numbered else 0
+    bits = 2 * group_bits + partial  # with one more, no key of a pair is all ones
+    ordered = bits + number_bits > KEY_BITS
+    number_bits = 0 if ordered else number_bits
+    key = UINT32 if bits + number_bits <= 32 else UINT64
+    room = nvals * (2 * key.nbytes + 24 * ordered + 4 + z.nbytes) + 8 * count
+    device.foresee(f"contraction of {nvals} entries", room)
+    keys = device.xp.empty(nvals, key.np_type)
+    types = ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols))), ("KEY", key)
+    flags = constants(LANES=BLOCK, PART=PART, A_PACKED=rows.format.packed)
+    kernel = device.kernel(Variant("formats/csr/pair_keys", types, flags))
+    matrix = rows.ptr, rows.col, rows.width
+    kernel(-(-nvals // PART), nvals, rows.nrows, *matrix, group, group_bits, number_bits, keys)
+    order = None
+    if ordered:
+        order = device.xp.argsort(keys, kind="stable")
+        keys = keys[order]
+    else:
+        keys.sort()
+    if partial:
+        keys = keys[: int(device.xp.searchsorted(keys, key.np_type.type(-1 % (1 << 8 * key.nbytes))))]
+    return SortedPairs(keys, group_bits, number_bits, order)
+
+
+def contract_pairs(rows: RowLayout, values: PlainValues, groups: Groups, z: DataType) -> MatrixStore:
+    """S' A S, where A (square) has these rows and values, and S the entry (v, groups.of[v]) for each row v in a group.
+
+    z: the type of the sums. Raises OutOfMemory before it allocates.
+    """
+    device, xp, counts, count = rows.device, rows.device.xp, isinstance(values, np.generic), groups.number
+    a, s = (BOOL, INT64) if counts else (lookup_dtype(values.dtype), z)  # the types of values and of their sums
+    keys, group_bits, number_bits, order = sort_pairs(rows, groups, s, numbered=not counts)
+    nvals = len(keys)
+    if not nvals:
+        ptr, none = xp.zeros(count + 1, np.int64), xp.empty(0, np.int32)
+        return MatrixStore(Structure(from_arrays(device, count, count, ptr, none)), z, xp.empty(0, z.np_type))
+    key, flags = ("KEY", lookup_dtype(keys.dtype)), constants(LANES=32, CHUNK=CHUNK)
+    n, given = -(-nvals // CHUNK), (keys, nvals, number_bits)
+    before = xp.zeros(n + 1, np.int64)
+    device.kernel(Variant("formats/csr/count_pairs", (key,), flags))(n, *given, before[1:])
+    xp.cumsum(before, out=before)
+    found = int(before[-1])
+    ptr, col = xp.empty(count + 1, np.int64), xp.empty(found, np.int32)
+    sums, lead = xp.empty(found, s.np_type), xp.empty(n, s.np_type)
+    flags += constants(COUNT=counts, ORDERED=order is not None)
+    variant = Variant("formats/csr/sum_pairs", (key, ("A", a), ("Z", s)), flags, (), (cast_function("take", a, s),))
+    places = dummy(device, "int64") if order is None else order
+    weights = entry_values(device, a, np.True_ if counts else values)
+    device.kernel(variant)(n, *given, group_bits, count, places, *weights, before, ptr, col, sums, lead)
+    device.kernel(Variant("formats/csr/join_chunks", (("Z", s),), constants(LANES=32)))(n, before, lead, sums)
+    if counts:
+        sums = sums.astype(z.np_type, copy=False)
+        if values != 1:
+            sums *= z.np_type.type(values)
+    return MatrixStore(Structure(from_arrays(device, count, count, ptr, col)), z, sums)
 
 
 # ---- S' A S as two products, of which the first is never computed.
 
 
 def delays(of: MatrixProduct) -> bool:
-    """Whether a product by rows of plain matrices is S' A for a map S, which is computed when it is read."""
-    A, B, _, transpose_a, transpose_b, mask = of
+    """Whether a product is S' A for a map S that is stored by rows, which a GPU computes when it is read."""
+    A, B, semiring, transpose_a, transpose_b, mask = of
     if not transpose_a or transpose_b or mask is not None or B.nrows != B.ncols or A.order or B.order or A is B:
         return False
-    return 0 < A.nvals == A.nrows == B.nrows and is_single(A.structure.rows())
+    if not A.device.is_simt or semiring.dtype._is_udt or isinstance(A, FlatStore) or isinstance(B, FlatStore):
+        return False
+    if A.nrows != B.nrows or A.structure.hypersparse or B.structure.hypersparse:
+        return False
+    size, few = semiring.return_type.np_type.itemsize, tuning.count("contraction.few_groups")
+    if A.ncols <= few and is_tall_skinny(A.nrows, A.ncols, A.nvals, A.device.kind, size):
+        return False
+    return A.nvals > 0 and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
 
 
 class GroupSums(LazyMapProduct):
@@ -125,10 +205,13 @@ class GroupSums(LazyMapProduct):
         z, one, counts = second.return_type, B.raw, self.kind != VALUES
         sums = {first.return_type, z} if counts else {first.return_type, first.op.operand_type(first.dtype), z}
         kinds = sums if counts else sums | {A.dtype}
-        if first.op.monoid.name != "plus" or second.op.monoid.name != "plus" or any(t.kind not in "biu" for t in kinds):
-            return "sums other than those of integers are not contracted"
-        if z.kind == "b" or any(t.nbytes < z.nbytes for t in sums):
-            return "the sums by row are narrower than the result"
+        real = z.kind == "f"
+        if first.op.monoid.name != "plus" or second.op.monoid.name != "plus":
+            return "sums other than those by plus are not contracted"
+        if any(t.kind not in ("biuf" if real else "biu") for t in kinds):
+            return f"values of these types are not summed as {z}"
+        if z.kind == "b" or any(t is not z if real else t.nbytes < z.nbytes for t in sums):
+            return "the sums by row are of another type, or narrower than the result"
         is_one = isinstance(one, np.generic) and one == 1
         if second.op.binaryop.name != "first" and not (second.op.binaryop.name == "times" and is_one):
             return f"multiplier {second.op.binaryop.name} does not keep the sums by row"
@@ -149,41 +232,16 @@ class GroupSums(LazyMapProduct):
         assert self.of is not None
         return self.of.B.structure.primary.key
 
-    def weights(self, z: DataType) -> PlainValues:
+    def weights(self) -> PlainValues:
         """The values that are summed, in the order of the rows of A."""
         assert self.of is not None
         S, A, first, *_ = self.of
         product = kind_of(first, S.raw, A.raw)[1]
-        values = A.values_for(A.structure.rows().key, False) if product is None else product
-        return z.np_type.type(values) if isinstance(values, np.generic) else values.astype(z.np_type, copy=False)
+        return A.values_for(A.structure.rows().key, False) if product is None else product
 
-    def groups(self) -> tuple[Array, int]:
-        """The group of each row, INT32, and their number."""
+    def contracted(self, semiring: Typed[Semiring]) -> MatrixStore:
+        """S' A S."""
         assert self.of is not None
-        S = self.of.A
-        return keys_of(S.structure.rows()), S.ncols
-
-    def contract_here(self, semiring: Typed[Semiring]) -> MatrixStore:
-        """S' A S in host memory."""
-        assert self.of is not None
-        A, z, (group, count) = self.of.B, semiring.return_type, self.groups()
-        rows, values = A.structure.plain_rows(), self.weights(INT64)
-        found = contract(A.device, rows, values, group, count)
-        return MatrixStore(found.structure, z, found.values.astype(z.np_type, copy=False))
-
-    def rows_by_group(self, z: DataType) -> MatrixStore:
-        """The matrix whose row k has the entries of all rows of A in group k, one after another: columns may repeat,
-        and do not ascend. Only for products."""
-        assert self.of is not None
-        A, (group, count) = self.of.B, self.groups()
-        device, xp, rows = A.device, A.device.xp, A.structure.rows()
-        iso = isinstance(self.weights(z), np.generic)
-        device.foresee(f"contraction of {rows.nvals} entries", rows.nvals * (28 if iso else 28 + z.nbytes))
-        order = xp.argsort(group, kind="stable")
-        counts = (rows.ptr[1:] - rows.ptr[:-1])[order]
-        _, at = expanded(device, counts, rows.ptr[:-1][order])
-        begin = xp.zeros(rows.nrows + 1, np.int64)
-        begin[1:] = xp.cumsum(counts)
-        ptr = begin[xp.searchsorted(group[order], xp.arange(count + 1))].astype(pointer_type(rows.nvals), copy=False)
-        merged = from_arrays(device, count, A.ncols, ptr, rows.columns_at(at))
-        return MatrixStore(Structure(merged), z, take(self.weights(z), at))
+        S, A, *_ = self.of
+        groups = Groups(keys_of(S.structure.rows()), S.ncols, S.nvals < S.nrows)
+        return contract_pairs(A.structure.rows(), self.weights(), groups, semiring.return_type)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Monoid, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.algebra import compose
 from semirings.cached import cached_property
 from semirings.catalog import BINARY
@@ -54,6 +54,12 @@ AGGREGATORS = {
     "count": (FOLD, False),
 }
 MOST_KEYS = (1 << 31) - 1
+
+
+def sums_products(semiring: Typed[Semiring], monoid: Typed[Monoid]) -> bool:
+    """Whether the monoid's sum of each row of a product sums the semiring's products of that row."""
+    same = semiring.op.monoid is monoid.op and monoid.dtype is semiring.return_type
+    return same and not semiring.op.is_positional and monoid.op.name != "any"
 
 
 def is_single(b: RowLayout) -> bool:
@@ -201,9 +207,7 @@ class LazyMapProduct(MatrixStore):
         row, whatever their keys."""
         if self.of is None or self.applied is not None:
             return False
-        semiring = self.of.semiring
-        same = semiring.op.monoid is monoid.op and monoid.dtype is semiring.return_type
-        return same and not semiring.op.is_positional and monoid.op.name != "any"
+        return sums_products(self.of.semiring, monoid)
 
     def _summed(self, monoid: Typed[Monoid], transpose: bool) -> VectorStore | None:
         """The reduction of the rows: A (+).(x) v, v the values of the map. Of the columns, if the multiplier reads A

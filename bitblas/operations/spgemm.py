@@ -590,29 +590,20 @@ def _by_rows(plan: Plan) -> bool:
     return plan.kernel not in (TILES, DOT, REMOVED)
 
 
-def _delays(of: MatrixProduct) -> type[LazyMapProduct] | None:
-    """The class of a product that is computed when its entries are read; None: it is computed at once."""
-    return LazyMapProduct if delays(of) else contraction.GroupSums if contraction.delays(of) else None
-
-
-def _delayed(plan: Plan, kind: type[LazyMapProduct]) -> Plan:
-    single = "the right operand" if kind is LazyMapProduct else "the left one, a map,"
+def _delayed(plan: Plan, single: str) -> Plan:
     return plan._replace(reason=f"{plan.reason}; computed when its entries are read: no row of {single} has two")
-
-
-def _contracted(of: MatrixProduct) -> MatrixStore:
-    """S' A S, of which S' A was delayed."""
-    left, z = of.A, of.semiring.return_type
-    assert isinstance(left, contraction.GroupSums)
-    if not of.B.device.is_simt:
-        return left.contract_here(of.semiring)
-    return mxm(left.rows_by_group(z), of.B, compose(MONOIDS["plus"], BINARY["first"])[z], now=True)
 
 
 def _computed(plan: Plan, of: MatrixProduct) -> MatrixStore:
     """A product that was delayed, perhaps in another statement."""
     with nullcontext() if tracing.active is None else tracing.active.of(plan):
         return prepare(plan, of).multiply()
+
+
+def _group_sums(of: MatrixProduct) -> MatrixStore:
+    """S' A for a map S, which was delayed."""
+    with nullcontext() if tracing.active is None else tracing.active.of(explain(of, source=False, now=True)[0]):
+        return mxm(of.A, of.B, of.semiring, transpose_a=True, now=True)
 
 
 def is_hypersparse(of: MatrixProduct) -> bool:
@@ -628,6 +619,9 @@ def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan
     if isinstance(A, contraction.GroupSums) and not refusal:
         why = "S' A S for a map S: entries are summed by the groups of their row and column; S' A is not computed"
         return Plan("mxm", semiring.op.name, A.key, False, "contraction", A.kind, 1, why), ()
+    if not now and contraction.delays(of):
+        plan, variants = explain(of, source=source, now=True)
+        return _delayed(plan, "the left one, a map,"), variants
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.explain(by_lines)
     if (sampled := plan_sddmm(A, B, semiring, of.mask, (transpose_a, transpose_b))) is not None:
@@ -638,8 +632,8 @@ def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
     plan = choose(of)
-    if not now and _by_rows(plan) and (kind := _delays(of)) is not None:
-        plan = _delayed(plan, kind)
+    if not now and _by_rows(plan) and delays(of):
+        plan = _delayed(plan, "the right operand")
     if refusal:
         plan = plan._replace(reason=f"{plan.reason}; not a contraction: {refusal}")
     return plan, prepare(plan, of).variants if source else ()
@@ -666,7 +660,9 @@ def mxm(
         return product.multiply()
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if isinstance(A, contraction.GroupSums) and not A.refuses(of):
-        return _contracted(of)
+        return A.contracted(semiring)
+    if not now and contraction.delays(of):
+        return contraction.GroupSums(of, functools.partial(_group_sums, of))
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
     if (sampled := plan_sddmm(A, B, semiring, mask, (transpose_a, transpose_b))) is not None:
@@ -680,8 +676,8 @@ def mxm(
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)
     plan = choose(of)
-    if not now and _by_rows(plan) and (kind := _delays(of)) is not None:
-        return kind(of, functools.partial(_computed, _delayed(plan, kind), of))
+    if not now and _by_rows(plan) and delays(of):
+        return LazyMapProduct(of, functools.partial(_computed, _delayed(plan, "the right operand"), of))
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     product = prepare(plan, of)

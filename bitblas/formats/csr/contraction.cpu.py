@@ -58,19 +58,3 @@ def contract_rows(
         put(out_ptr, c + 1, end)
         if at(place, c) > start:
             put(loop, c, at(out, at(place, c) - 1))
-
-
-# Transpose rows by counting sort: columns ascend in the result. t_ptr: zero before. One range: all rows.
-@njit(**KERNEL)
-def transpose_rows(lo, hi, count, ptr, col, values, t_ptr, t_col, t_values):
-    for p in range(at(ptr, lo), at(ptr, hi)):
-        d = np.int64(at(col, p))
-        put(t_ptr, d, at(t_ptr, d) + 1)
-    sum_to(t_ptr, count)
-    for c in range(hi - 1, lo - 1, -1):
-        for p in range(at(ptr, c + 1) - 1, at(ptr, c) - 1, -1):
-            d = np.int64(at(col, p))
-            place = at(t_ptr, d) - 1
-            put(t_ptr, d, place)
-            put(t_col, place, c)
-            put(t_values, place, at(values, p))

@@ -20,14 +20,15 @@ from ...core.scalar import Scalar
 from ...core.vector import Vector
 from ...operations.variants import LEFT
 from ...store import MatrixStore, VectorStore
-from ..ir import Block, Const, Elementwise, Part, Scal, Statement, Term, Vec, flat
+from ..ir import Block, Const, Elementwise, Part, Product, Scal, Statement, Term, Vec, flat
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from semirings import Typed
+    from semirings import Semiring, Typed
 
     from ...core.hooks import SymbolicScalar
+    from ...core.matrix.read import MatrixRead
     from ...core.statement.expressions import MatrixExpression, VectorExpression
     from ...core.statement.infix import Operand
     from ...core.statement.masks import Mask
@@ -64,6 +65,8 @@ class Recording:
         def _term(self, value: Operand | SymbolicScalar | np.generic | None, dtype: DataType | None = None) -> Term: ...
 
         def count(self, vector: Vector | Matrix) -> Scalar: ...
+
+        def _times(self, A: MatrixRead, u: Vec, op: Typed[Semiring], text: str) -> Product: ...
 
         def vector_statement(
             self, w: Vector | Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 import numpy as np
 
 from semirings import Typed
-from semirings.catalog import BINARY, SELECT
+from semirings.algebra import compose
+from semirings.catalog import BINARY, MONOIDS, SELECT
 from semirings.dtypes import BOOL, INT32, INT64, UINT64, DataType, cast_scalar, lookup_dtype
 
 from ...core.aggregators import TypedAggregator
@@ -22,12 +23,12 @@ from ...core.matrix.matrix import Matrix
 from ...core.statement.scalar_operands import of
 from ...core.vector import Vector
 from ...exceptions import DimensionMismatch
-from ...operations.lazy_map_product import AGGREGATORS
-from ...operations.map_products import Selection, refusal
-from ...operations.variants import LEFT, UNION
+from ...operations.lazy_map_product import AGGREGATORS, sums_products
+from ...operations.map_products import FOLD, Selection, refusal
+from ...operations.variants import BOTH, LEFT, UNION
 from ...operations.virtual_nodes import rows_of
 from ...store import MatrixStore, VectorStore, empty_vector, full_bits
-from ..ir import Const, Elementwise, IndexCheck, MapProduct, Masked, Statement, Vec
+from ..ir import Const, Elementwise, IndexCheck, MapProduct, Masked, Product, Statement, Vec
 from .control_flow import Recording
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ...core.statement.masks import Mask
     from ...device import Device
 
+LOR_SECOND = compose(MONOIDS["lor"], BINARY["second"])[BOOL]
 NONE = Const(INT32, np.int32(-1))  # the key of a row without an entry
 
 
@@ -52,9 +54,11 @@ class SymbolicMatrix(MatrixStore):
 
 
 class SymbolicMap(SymbolicMatrix):
-    """Stands for a map. keys: the column of each row's entry, INT32, or -1. value: of all entries."""
+    """Stands for a map. keys: the column of each row's entry, INT32, or -1; there: the same without -1. value: of all
+    entries."""
 
     keys: Vec
+    there: Vec
     value: np.generic
 
 
@@ -147,31 +151,46 @@ class MapRecorder(Recording):
             Statement(keys, Elementwise(UNION, first, some, NONE), text=f"{text}: -1 for none"),
         ]
         made = SymbolicMap(self, (n, ncols), dtype, device)
-        made.keys, made.value = keys, value
+        made.keys, made.there, made.value = keys, some, value
         return Matrix._from_store(made, name, as_is=True)
 
-    def _reduce_rowwise(self, expr: VectorExpression) -> Elementwise:
-        """The key that an aggregator selects from each row of a product with a map: where it is not -1."""
+    def _reduce_rowwise(self, expr: VectorExpression) -> Elementwise | Product:
+        """What an aggregator or a monoid makes of each row of a product with a map. A key: where it is not -1. A value:
+        where the row has a key."""
         C, op = expr.args[0], expr.op
         text = expr._text()
         if not isinstance(C._matrix._data, SymbolicMapProduct) or C._transposed:
             self.refuse(f"{text}: a reduction of rows, but of a product with a map")
-        kind, position = AGGREGATORS.get(op.name, (0, False)) if isinstance(op, TypedAggregator) else (0, False)
-        if not position:
-            known = ", ".join(f"agg.ss.{name}" for name, (_, position) in AGGREGATORS.items() if position)
-            self.refuse(f"{text}: rows of a product with a map are reduced by {known} in a body")
+        kind, position = AGGREGATORS.get(op.name, (-1, False)) if isinstance(op, TypedAggregator) else (FOLD, False)
+        if kind < 0:
+            known = ", ".join(f"agg.{name}" for name in AGGREGATORS)
+            self.refuse(f"{text}: rows of a product with a map are reduced by a monoid, or by {known}, in a body")
         product = C._matrix._data.product
         A, L = product.args
+        of_map: SymbolicMap = L._matrix._data
         assert isinstance(product.op, Typed)
-        held, of_map = A._matrix._read(now=True), L._matrix._data
+        semiring, z, fold = product.op, product.op.return_type, op if isinstance(op, Typed) else None
+        new = lambda size, dtype: self._vec(Vector._from_store(empty_vector(A._matrix.device, size, dtype)))
+        held, selection = A._matrix._read(now=True), Selection(kind, fold)
+        reason = refusal(semiring, selection, held.raw, of_map.value)
+        if fold is not None and sums_products(semiring, fold) and (reason or not self.host):
+            # The sum of all products of a row, whatever their keys: a product with a vector. A CPU would push, and
+            # its loop would wait for the transpose.
+            u = new(L.nrows, of_map.dtype)
+            each = Elementwise(LEFT, None, Const(of_map.dtype, of_map.value))
+            where = Masked(of_map.there, True, False)
+            self.statements.append(Statement(u, each, where, None, True, f"{text}: the values of {L.name}"))
+            return self._times(A, u, semiring, text)
         self.matrices.append((A._matrix, held))
         held = rows_of(held) if held.structure.has_virtual_nodes else held
-        selection, semiring = Selection(kind), product.op
         if held.order is not None and semiring.op.is_positional:
             self.refuse(f"{text}: positions in a reordered matrix")
-        if held.structure.hypersparse or (reason := refusal(semiring, selection, held.raw, of_map.value)):
+        if held.structure.hypersparse or reason:
             self.refuse(f"{text}: {'a hypersparse matrix' if held.structure.hypersparse else reason}")
-        found = self._vec(Vector._from_store(empty_vector(held.device, product.nrows, INT64)))
+        dtype = INT64 if position or (kind == FOLD and fold is None) else z if fold is None else fold.return_type
+        if dtype is BOOL:
+            self.refuse(f"{text}: values of type BOOL")
+        found = new(product.nrows, dtype)
         value = MapProduct(
             held,
             of_map.keys,
@@ -183,6 +202,17 @@ class MapRecorder(Recording):
             dtype=of_map.dtype,
             value=of_map.value,
             selection=selection,
+            position=position,
         )
         self.statements.append(Statement(found, value, text=f"{product._text()}.reduce_rowwise({op!r})"))
-        return Elementwise(LEFT, SELECT["valuege"][INT64], found, Const(INT64, np.int64(0)), "xt", keep=True)
+        if position:
+            return Elementwise(LEFT, SELECT["valuege"][INT64], found, Const(INT64, np.int64(0)), "xt", keep=True)
+        # A row has a key if one of its columns has: A lor.second v for a full v, by the rows that the map is read by.
+        held.structure.rows(transposed=A._transposed)
+        v, there = new(L.nrows, BOOL), new(product.nrows, BOOL)
+        has_key = Elementwise(BOTH, BINARY["ge"][INT32], of_map.keys, Const(INT32, np.int32(0)))
+        self.statements += [
+            Statement(v, has_key, text=f"{text}: the columns with a key"),
+            Statement(there, self._times(A, v, LOR_SECOND, text), text=f"{text}: the rows with a key"),
+        ]
+        return Elementwise(LEFT, None, found, under=Masked(there, False, False))

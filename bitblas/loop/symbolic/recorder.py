@@ -56,6 +56,7 @@ from .multivectors import MatrixRecorder, SymbolicTensor
 from .virtual_nodes import lower_virtual_product
 
 if TYPE_CHECKING:
+    from ...core.matrix.read import MatrixRead
     from ...store import MatrixStore
 
 # ---- Symbolic execution of a body: while a Recorder is set, `w << expr` records a Statement and computes nothing.
@@ -207,18 +208,24 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder, M
 
     def _mxv(self, expr: VectorExpression, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
-        u = self._vec(vector)
-        # Read now: a captured program keeps this format for many rounds.
-        held, op = A._matrix._read(now=True), _operator(expr)
+        u, held, op = self._vec(vector), self._held(A, expr.method), _operator(expr)
+        if held.order is not None and op.op.is_positional:
+            u, op = self._numbered(expr, u, held, flip)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_exchange_result(u))
+
+    def _held(self, A: MatrixRead, text: str) -> MatrixStore:
+        """The matrix of a product, read now: a captured program keeps this format for many rounds."""
+        held = A._matrix._read(now=True)
         self.matrices.append((A._matrix, held))
         format = held.structure.primary.format
         by_rows = format.plain and "advance" not in format.kernels  # only single statements run on the format
         if by_rows and self.host:
-            self.refuse(f"{expr.method}: a matrix in the format {format.key!r}")
-        held = rows_of(held) if by_rows or held.structure.has_virtual_nodes else held
-        if held.order is not None and op.op.is_positional:
-            u, op = self._numbered(expr, u, held, flip)
-        return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_exchange_result(u))
+            self.refuse(f"{text}: a matrix in the format {format.key!r}")
+        return rows_of(held) if by_rows or held.structure.has_virtual_nodes else held
+
+    def _times(self, A: MatrixRead, u: Vec, op: Typed[Semiring], text: str) -> Product:
+        """A times u, by a semiring that reads no positions."""
+        return Product(self._held(A, text), u, op, A._transposed, False, A.nrows)
 
     def _numbered(self, expr: VectorExpression, u: Vec, held: MatrixStore, flip: bool) -> tuple[Vec, Typed[Semiring]]:
         """A positional product with a reordered matrix: a statement before it writes the user's numbers into a vector,
