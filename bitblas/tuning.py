@@ -1273,6 +1273,14 @@ TABLE: dict[str, Threshold] = {
         "A thread counts the triangles of an edge, if no row has more, each edge stored once. On an H200 the 4-truss "
         "of a crawl takes 1.74 instead of 2.5 ms, of a stencil 2.5 instead of 4.8.",
     ),
+    "peeling.listed": Threshold(
+        6,
+        "triangles per edge",
+        "Trusses list the triangles of each edge, if it is in no more on average, and in at most 32.",
+    ),
+    "peeling.own_rounds": Threshold(
+        64, "rounds", "A block goes on with the edges it finds for so many before the blocks of the grid meet."
+    ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
     ),

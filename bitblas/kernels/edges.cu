@@ -87,27 +87,58 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 #endif  // KERNEL_edge_triangles
 
+// A graph whose rows here are all short: one thread for each of n edges u, v merges the rows of its ends, and calls
+// `found` for each triangle, with the places of the edges u, w and v, w.
+template <class F>
+__device__ __forceinline__ void merge_rows(i64 u, i64 v, const PTR_T* ptr, const COL_T* col, const F& found) {
+  i64 a = (i64)ptr[u], b = (i64)ptr[v];
+  const i64 a_end = (i64)ptr[u + 1], b_end = (i64)ptr[v + 1];
+  while (a < a_end && b < b_end) {
+    const i64 x = (i64)col[a], y = (i64)col[b];
+    if (x == y) found(a, b);
+    a += x <= y, b += y <= x;
+  }
+}
+
 #ifdef KERNEL_merge_triangles
-// The same for a graph whose rows here are all short: one thread for each of n edges u, v merges the rows of its ends.
+// Add the number of triangles that contain each edge, or BY_VERTEX each vertex, as above.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     merge_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, COL_T* count) {
   const i64 p = thread_number();
   if (p >= n) return;
   const i64 u = (i64)tail[p], v = (i64)col[p];
-  i64 a = (i64)ptr[u], b = (i64)ptr[v];
-  const i64 a_end = (i64)ptr[u + 1], b_end = (i64)ptr[v + 1];
   u32 closed = 0;
-  while (a < a_end && b < b_end) {
-    const i64 x = (i64)col[a], y = (i64)col[b];
-    if (x == y) {
-      ++closed;
-      add_atomically(count + (BY_VERTEX ? x : a), 1);
-      if (!BY_VERTEX) add_atomically(count + b, 1);
-    }
-    a += x <= y, b += y <= x;
-  }
+  merge_rows(u, v, ptr, col, [&](i64 a, i64 b) {
+    ++closed;
+    add_atomically(count + (BY_VERTEX ? (i64)col[a] : a), 1);
+    if (!BY_VERTEX) add_atomically(count + b, 1);
+  });
   if (!closed) return;
   add_atomically(count + (BY_VERTEX ? u : p), closed);
   if (BY_VERTEX) add_atomically(count + v, closed);
 }
 #endif  // KERNEL_merge_triangles
+
+#ifdef KERNEL_list_triangles
+// List the triangles of each edge, of which it has at most 32, from `first` on: the other two edges, each with the number
+// of the triangle at that edge from ITEM_BITS on (peeling.cu). listed: how many are listed, 0 before.
+#define ITEM_BITS 40
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    list_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, const PTR_T* first, u32* listed,
+                   u64* triangles) {
+  const i64 p = thread_number();
+  if (p >= n) return;
+  merge_rows((i64)tail[p], (i64)col[p], ptr, col, [&](i64 a, i64 b) {
+    const i64 edge[3] = {p, a, b};
+    u64 place[3], element[3];
+    for (int k = 0; k < 3; ++k) {
+      const u64 number = atomicAdd(listed + edge[k], 1u);
+      place[k] = (u64)first[edge[k]] + number, element[k] = (u64)edge[k] | number << ITEM_BITS;
+    }
+    for (int k = 0; k < 3; ++k) {
+      triangles[2 * place[k]] = element[(k + 1) % 3];
+      triangles[2 * place[k] + 1] = element[(k + 2) % 3];
+    }
+  });
+}
+#endif  // KERNEL_list_triangles

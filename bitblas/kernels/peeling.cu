@@ -9,6 +9,11 @@
 // cost of a barrier of one block. COMPACT: rows are copied without their removed edges each time half of the edges has
 // gone, so that no row is read in full long after most of it was removed.
 //
+// TRIANGLES: each edge has a bit for each of its triangles instead of a count. A removed edge clears the bit of a
+// triangle at its other edges. Several edges of a triangle may be removed at the same time, since clearing a bit twice is
+// clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a block goes on with the
+// edges that it has found for HERE rounds of its own before the blocks meet.
+//
 // Kabir, Madduri: Parallel k-core decomposition on multicore platforms, and shared-memory graph truss decomposition.
 // IPDPS workshops and HiPC 2017.
 #include "kernels/grid.cuh"
@@ -18,7 +23,9 @@
 #include "kernels/edge_counts.cuh"
 
 // Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge. The live_
-// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT).
+// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT). With TRIANGLES,
+// ptr is where the triangles of each edge begin in `triangles`, which has the other two edges of each: an edge's number
+// and, from ITEM_BITS on, which of its triangles this is. The other arrays are not used.
 struct PeelGraph {
   const PTR_T* ptr;
   const COL_T* col;
@@ -28,9 +35,10 @@ struct PeelGraph {
   PTR_T* live_end;
   COL_T* live_col;
   ITEM_T* live_edge;
+  const u64* triangles;
 };
 
-// The remaining counts of the items, the round in which each is removed (TRUSS; all ones: none yet), and its level.
+// The remaining counts of the items (TRIANGLES: while levels run, bits), the round in which each is removed (TRUSS; all ones: none yet), and its level.
 struct PeelItems {
   COL_T* count;
   u32* mark;
@@ -55,7 +63,9 @@ enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_C
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
-#define ITEM_BITS 40  // an element of a frontier is an item and the number of its segment
+// An element of a frontier is an item and the number of its segment; with TRIANGLES, a place in `triangles`.
+#define ITEM_BITS 40
+#define ITEM_MASK ((1ll << ITEM_BITS) - 1)
 
 struct PeelState {
   i64 mode, level, below, last, round, left, scans, listed, copies, live, row_copies;
@@ -90,10 +100,31 @@ struct PeelState {
   }
 };
 
-// The threads that run a step: all, or those of the first block.
+// The threads that run a step: all, or those of the first block, and in groups of LANES.
 struct Team {
-  i64 me, size;
+  i64 me, size, group;
 };
+
+#if TRIANGLES
+// The elements that a block has found and processes itself, for its rounds in turn, and how many fit if there are more.
+#define ROOM 2048
+struct OwnElements {
+  i64 elements[2][ROOM];
+  u32 count[3], room[3];
+
+  __device__ __forceinline__ void clear(int turn) { count[turn % 3] = 0, room[turn % 3] = ROOM; }
+  __device__ __forceinline__ u32 size(int turn) const {
+    return count[turn % 3] <= ROOM ? count[turn % 3] : room[turn % 3];
+  }
+  // Where to put `parts` elements together; null if there is no room.
+  __device__ __forceinline__ i64* add(int turn, u32 parts) {
+    const u32 at = atomicAdd(count + turn % 3, parts);
+    if (at + parts <= ROOM) return elements[turn & 1] + at;
+    if (at < ROOM) room[turn % 3] = at;  // the first that does not fit
+    return nullptr;
+  }
+};
+#endif
 
 struct Peel {
   i64 n, rows;
@@ -102,6 +133,10 @@ struct Peel {
   PeelLists lists;
   i64* state;
   PeelState now;
+#if TRIANGLES
+  OwnElements* own;
+  int turn;  // of the block, in this round
+#endif
   // The rows as they are now
   const COL_T* col;
   const ITEM_T* edge;
@@ -114,8 +149,18 @@ struct Peel {
     end = copied ? graph.live_end : graph.ptr + 1;
   }
   __device__ __forceinline__ i64 length(i64 v) const { return (i64)end[v] - (i64)graph.ptr[v]; }
+  __device__ __forceinline__ i64 count_of(i64 item) const {
+#if TRIANGLES
+    return __popc(peek((const u32*)items.count + item));
+#else
+    return (i64)peek(items.count + item);
+#endif
+  }
+  // How many elements an item with a count becomes.
   __device__ __forceinline__ i64 segments(i64 item) const {
-#if !SEGMENTED
+#if TRIANGLES
+    return count_of(item);
+#elif !SEGMENTED
     return 1;
 #elif TRUSS
     const i64 a = length((i64)graph.tail[item]), b = length((i64)graph.head[item]);
@@ -129,14 +174,71 @@ struct Peel {
   __device__ __forceinline__ u64* next_found() const { return (u64*)state + FOUND + (now.round + 1) % 3; }
   __device__ __forceinline__ void put(i64 item, i64 round, u64 at, i64 parts) const {
     i64* const to = frontier(round) + at;
+#if TRIANGLES
+    (void)parts;
+    put_triangles((i64)graph.ptr[item], peek((const u32*)items.count + item), to);
+#else
     for (i64 k = 0; k < parts; ++k) to[k] = item | k << ITEM_BITS;
+#endif
   }
   __device__ __forceinline__ void remove(i64 item, i64 round) const {
     items.level[item] = (COL_T)now.level;
-#if TRUSS
+#if TRUSS && !TRIANGLES
     poke(items.mark + item, (u32)round);
+#else
+    (void)round;
 #endif
   }
+#if TRIANGLES
+  // The triangles of an edge that remain are the elements that it becomes.
+  __device__ __forceinline__ void put_triangles(i64 begin, u32 bits, i64* to) const {
+    for (; bits; bits &= bits - 1) *to++ = begin + __ffs((int)bits) - 1;
+  }
+  // An edge has lost the triangle `bit` of those it `had`: it is removed if it falls to the level, by one thread.
+  __device__ __forceinline__ void after_clear(i64 item, i64 begin, u32 had, u32 bit) const {
+    if (!(had & bit) || (i64)__popc(had) != now.level + 1) return;
+    remove(item, now.round + 1);
+    const u32 parts = (u32)now.level;
+    if (!parts) return;
+    i64* to = turn < HERE ? own->add(turn + 1, parts) : nullptr;
+    if (!to) to = frontier(now.round + 1) + atomicAdd(next_found(), (u64)parts);
+    put_triangles(begin, had & ~bit, to);
+  }
+  // A triangle of a removed edge, by one thread.
+  __device__ __forceinline__ void expand(i64 element, int lane) const {
+    (void)lane;
+    const u64 x = graph.triangles[2 * element], y = graph.triangles[2 * element + 1];
+    const i64 f = (i64)x & ITEM_MASK, g = (i64)y & ITEM_MASK;
+    const u32 f_bit = 1u << (x >> ITEM_BITS), g_bit = 1u << (y >> ITEM_BITS);
+    const i64 f_begin = (i64)graph.ptr[f], g_begin = (i64)graph.ptr[g];
+    issue_load(f_begin), issue_load(g_begin);
+    const u32 f_had = atomicAnd((u32*)items.count + f, ~f_bit);
+    const u32 g_had = atomicAnd((u32*)items.count + g, ~g_bit);
+    after_clear(f, f_begin, f_had, f_bit);
+    after_clear(g, g_begin, g_had, g_bit);
+  }
+  // The frontier's elements, then those that the block finds.
+  __device__ __forceinline__ void expand_here() {
+    for (turn = 1; turn <= HERE; ++turn) {
+      __syncthreads();
+      const u32 size = own->size(turn);
+      if (!size) break;
+      if (threadIdx.x == 0) own->clear(turn + 2);
+      for (u32 k = threadIdx.x; k < size; k += THREADS) expand(own->elements[turn & 1][k], 0);
+    }
+    __syncthreads();
+    turn = 0;
+    if (threadIdx.x == 0) own->clear(0), own->clear(1), own->clear(2);
+    __syncthreads();
+  }
+  // Counts to bits before the levels run, and back.
+  __device__ __forceinline__ void set_bits(bool begins) const {
+    for (i64 item = first_thread(); item < n; item += all_threads()) {
+      const u32 x = peek((const u32*)items.count + item);
+      items.count[item] = (COL_T)(!begins ? (u32)__popc(x) : x ? ~0u >> (32 - x) : 0u);
+    }
+  }
+#else
   // One count less; an item that falls to the level is removed in the next round.
   __device__ __forceinline__ void lower(i64 item) const {
     if ((i64)peek(items.count + item) <= now.level) return;
@@ -147,7 +249,7 @@ struct Peel {
   }
   // An element of the frontier, by a group of LANES threads.
   __device__ __forceinline__ void expand(i64 element, int lane) const {
-    const i64 item = element & ((1ll << ITEM_BITS) - 1), first = (element >> ITEM_BITS) * SEGMENT;
+    const i64 item = element & ITEM_MASK, first = (element >> ITEM_BITS) * SEGMENT;
 #if TRUSS
     i64 a = (i64)graph.tail[item], b = (i64)graph.head[item];
     if (length(b) < length(a)) {
@@ -183,10 +285,14 @@ struct Peel {
 #endif
     }
   }
-  __device__ __forceinline__ void expand_all(Team team, i64 size) const {
+#endif  // TRIANGLES
+  __device__ __forceinline__ void expand_all(Team team, i64 size) {
     const i64* const elements = frontier(now.round);
     if (team.me == 0) state[FOUND + (now.round + 2) % 3] = 0;
-    for (i64 k = team.me / LANES; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
+    for (i64 k = team.group; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
+#if TRIANGLES
+    expand_here();
+#endif
   }
   // Remove the items with at most `level` counts, list those that begin the level, and find the lowest count of the
   // others.
@@ -205,7 +311,7 @@ struct Peel {
     for (i64 place = team.me; place - WARP_LANE < now.listed; place += team.size) {
       const bool inside = place < now.listed;
       const i64 item = !inside ? 0 : now.copies ? (i64)left[place] : place;
-      const i64 count = inside ? (i64)peek(items.count + item) : 0;
+      const i64 count = inside ? count_of(item) : 0;
       const bool stays = inside && count > now.level, goes = inside && !stays && count > now.below;
       if (copies) {
         const u64 at = next_number(stays, (u64*)state + COPIED + slot);
@@ -262,14 +368,25 @@ struct Peel {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
   (void)most;
+#if TRIANGLES
+  __shared__ OwnElements own;
+  if (threadIdx.x == 0) own.clear(0), own.clear(1), own.clear(2);
+  Peel peel = {n, rows, graph, items, lists, state, {}, &own, 0, nullptr, nullptr, nullptr};
+#else
   Peel peel = {n, rows, graph, items, lists, state, {}, nullptr, nullptr, nullptr};
+#endif
   Barrier barrier = {(u64*)state + GATE, 0};
   PeelState& now = peel.now;
   now.load(state);
   i64 found = 0;
-  // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors.
-  const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads()};
-  const Team block = {(i64)threadIdx.x, THREADS};
+  // Warps and groups of different blocks follow each other, so that few elements are spread over all multiprocessors.
+  const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads(),
+                    (i64)(threadIdx.x / LANES) * gridDim.x + blockIdx.x};
+  const Team block = {(i64)threadIdx.x, THREADS, (i64)(threadIdx.x / LANES)};
+#if TRIANGLES
+  peel.set_bits(true);
+  barrier.meet();
+#endif
   while (now.mode != DONE) {
     const bool small = peel.is_small(found);
     if (small) barrier.meet();  // all have read the numbers, which the first block is about to change
@@ -301,5 +418,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     now.load(state);
     found = load_fresh(state + FOUND + 3);
   }
+#if TRIANGLES
+  peel.set_bits(false);
+#endif
 }
 #endif  // KERNEL_peel_levels

@@ -31,6 +31,7 @@ from .convert import of_rows
 from .variants import Types
 
 NEVER = 1 << 62  # no level, and no number of items, is as large
+ITEMS_32 = ("ITEM", INT32)
 STATE = 28  # numbers of the state: peeling.cu
 MODE, LEVEL, BELOW, LAST, LEFT, LISTED, LIVE, DONE = 0, 1, 2, 3, 5, 7, 9, 2
 LOWEST = slice(15, 18)
@@ -63,6 +64,11 @@ class EdgeNumbers:
             kernel = device.kernel(Variant("kernels/number_edges", self.types, (("LANES", 1),)))
             kernel(nvals, rows.nrows, rows.ptr, rows.col, self.ptr, self.head, edge, bounds=bounds)
         return edge[:nvals]
+
+    @cached_property
+    def has_short_rows(self) -> bool:
+        """Whether one thread for each edge merges two of the rows that hold each edge once."""
+        return int((self.ptr[1:] - self.ptr[:-1]).max()) <= tuning.count("peeling.merged_row")
 
     @property
     def types(self) -> Types:
@@ -103,7 +109,7 @@ def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
     by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
         return _count_by_range(edges, count, length, by)
-    if int(length.max()) <= tuning.count("peeling.merged_row"):
+    if edges.has_short_rows:
         kernel = device.kernel(Variant("kernels/merge_triangles", edges.types, (by,)))
         kernel(m, edges.tail, ptr, edges.head, count)
         return count
@@ -141,7 +147,8 @@ def _count_by_range(edges: EdgeNumbers, count: Array, length: Array, by: tuple[s
 @dataclass(frozen=True, eq=False)
 class _Items:
     """What is peeled. counts: neighbours or triangles of each item, lowered in place. graph: the arguments of
-    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average."""
+    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average.
+    triangles: if `graph` lists them (PeelGraph), they."""
 
     device: Device
     counts: Array
@@ -150,6 +157,7 @@ class _Items:
     elements: int
     entries: float
     truss: bool
+    triangles: Array | None = None
 
 
 def _peel(items: _Items, first: int, last: int) -> Array:
@@ -160,12 +168,14 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     kind, simt, truss = dict(items.types)["ITEM"].np_type, items.device.is_simt, items.truss
     # Rows of few entries are read in full; others are copied without removed edges
     few = items.entries <= tuning.value("peeling.few_entries")
-    copies = simt and truss and not few
+    listed = items.triangles is not None
+    copies = simt and truss and not few and not listed
     copied = (col.itemsize + edge.itemsize) * len(col) if copies else 0
     needed = (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements + copied
     device.foresee(f"peeling of {n} items", needed)
     level = device.full(n, items.counts.dtype.type(-1))
-    mark = device.full(n if truss else 1, np.uint32(0xFFFFFFFF))
+    mark = device.full(n if truss and not listed else 1, np.uint32(0xFFFFFFFF))
+    triangles = dummy(device, "Q") if items.triangles is None else items.triangles
     live = (xp.empty_like(x) if copies else xp.empty(1, x.dtype) for x in (ptr, col, edge))
     now, next_ = (
         (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
@@ -176,17 +186,19 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     start[LEVEL], start[BELOW], start[LAST], start[LOWEST] = first, -1, last, (1 << 63) - 1
     start[LEFT] = start[LISTED] = start[LIVE] = n
     state = device.asarray(start)
-    arguments = len(ptr) - 1, *items.graph, *live, items.counts, mark, level, *lists, state
+    arguments = len(ptr) - 1, *items.graph, *live, triangles, items.counts, mark, level, *lists, state
     if not simt:
         # In parts, so that an interrupt may end it between them
         kernel = device.kernel(Variant("kernels/peel_levels", items.types, (("TRUSS", int(truss)),)))
         while state[MODE] != DONE:
             kernel(1, *arguments, tuning.count("peeling.interrupt"))
         return level
-    threads, lanes = _of_kind("block", truss), 8 if few else 32
+    threads, lanes = _of_kind("block", truss), 1 if listed else 8 if few else 32
     constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
     constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
-    constants |= {"SMALL_ROUND": tuning.count("peeling.small_round") * threads // lanes}
+    constants |= {"TRIANGLES": int(listed), "HERE": tuning.count("peeling.own_rounds") if listed else 0}
+    # A block that goes on by itself gains nothing from rounds of one block
+    constants |= {"SMALL_ROUND": 0 if listed else tuning.count("peeling.small_round") * threads // lanes}
     constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
     device.kernel(Variant("kernels/peel_levels", items.types, tuple(constants.items())))(n, *arguments, 0)
     return level
@@ -230,6 +242,8 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     counts = count_triangles(edges)
     if not m:
         return counts, counts
+    if device.is_simt and (items := _listed(edges, counts)):
+        return _peel(items, first, last), counts
     elements = m
     if device.is_simt:
         length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
@@ -238,6 +252,25 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
     entries = edges.rows.nvals / edges.rows.nrows
     return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
+
+
+def _listed(edges: EdgeNumbers, counts: Array) -> _Items | None:
+    """The edges with a list of the triangles of each; None if there are too many triangles."""
+    device, xp, ptr, m = edges.device, edges.device.xp, edges.ptr, edges.count
+    if not edges.has_short_rows or ITEMS_32 not in edges.types or int(counts.max()) > 32:
+        return None
+    listed = int(counts.sum(dtype=np.int64))
+    if listed > min(tuning.value("peeling.listed") * m, (1 << 31) - 1):
+        return None
+    first = xp.zeros(m + 1, ptr.dtype)
+    xp.cumsum(counts, out=first[1:])
+    device.foresee(f"triangles of {m} edges", 16 * listed + 4 * m)
+    triangles = xp.empty(max(1, 2 * listed), np.uint64)
+    kernel = device.kernel(Variant("kernels/list_triangles", edges.types, ()))
+    kernel(m, edges.tail, ptr, edges.head, first, xp.zeros(m, np.uint32), triangles)
+    none = dummy(device, edges.head.dtype.char)
+    graph = first, none, dummy(device, "i"), none, none
+    return _Items(device, counts, graph, edges.types, max(1, listed), 0, True, triangles)
 
 
 def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
