@@ -1281,6 +1281,9 @@ TABLE: dict[str, Threshold] = {
     "peeling.own_rounds": Threshold(
         64, "rounds", "A block goes on with the edges it finds for so many before the blocks of the grid meet."
     ),
+    "peeling.own_elements": Threshold(
+        2048, "elements", "What a block finds in one of these rounds is in shared memory, up to so many: 32 KB."
+    ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
     ),

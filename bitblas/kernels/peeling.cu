@@ -107,7 +107,6 @@ struct Team {
 
 #if TRIANGLES
 // The elements that a block has found and processes itself, for its rounds in turn, and how many fit if there are more.
-#define ROOM 2048
 struct OwnElements {
   i64 elements[2][ROOM];
   u32 count[3], room[3];

@@ -196,7 +196,9 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     threads, lanes = _of_kind("block", truss), 1 if listed else 8 if few else 32
     constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
     constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
-    constants |= {"TRIANGLES": int(listed), "HERE": tuning.count("peeling.own_rounds") if listed else 0}
+    constants |= {"TRIANGLES": int(listed)}
+    if listed:
+        constants |= {"HERE": tuning.count("peeling.own_rounds"), "ROOM": tuning.count("peeling.own_elements")}
     # A block that goes on by itself gains nothing from rounds of one block
     constants |= {"SMALL_ROUND": 0 if listed else tuning.count("peeling.small_round") * threads // lanes}
     constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
