@@ -1274,9 +1274,9 @@ TABLE: dict[str, Threshold] = {
         "of a crawl takes 1.74 instead of 2.5 ms, of a stencil 2.5 instead of 4.8.",
     ),
     "peeling.listed": Threshold(
-        6,
+        3,
         "triangles per edge",
-        "Trusses list the triangles of each edge, if it is in no more on average, and in at most 32.",
+        "Trusses on a GPU list the triangles of each edge, if it is in no more on average, and in at most 32.",
     ),
     "peeling.own_rounds": Threshold(
         64, "rounds", "A block goes on with the edges it finds for so many before the blocks of the grid meet."

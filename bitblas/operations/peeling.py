@@ -244,7 +244,7 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     counts = count_triangles(edges)
     if not m:
         return counts, counts
-    if device.is_simt and (items := _listed(edges, counts)):
+    if device.is_simt and (items := _listed(edges, counts, last)):
         return _peel(items, first, last), counts
     elements = m
     if device.is_simt:
@@ -256,8 +256,8 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
 
 
-def _listed(edges: EdgeNumbers, counts: Array) -> _Items | None:
-    """The edges with a list of the triangles of each; None if there are too many triangles."""
+def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
+    """The edges with a list of the triangles of each, for levels up to `last`; None if there are too many triangles."""
     device, xp, ptr, m = edges.device, edges.device.xp, edges.ptr, edges.count
     if not edges.has_short_rows or ITEMS_32 not in edges.types or int(counts.max()) > 32:
         return None
@@ -272,7 +272,8 @@ def _listed(edges: EdgeNumbers, counts: Array) -> _Items | None:
     kernel(m, edges.tail, ptr, edges.head, first, xp.zeros(m, np.uint32), triangles)
     none = dummy(device, edges.head.dtype.char)
     graph = first, none, dummy(device, "i"), none, none
-    return _Items(device, counts, graph, edges.types, max(1, listed), 0, True, triangles)
+    elements = max(1, min(listed, last * m))  # an edge that is removed has at most `last` triangles
+    return _Items(device, counts, graph, edges.types, elements, 0, True, triangles)
 
 
 def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
