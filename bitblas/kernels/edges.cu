@@ -119,26 +119,40 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 #endif  // KERNEL_merge_triangles
 
-#ifdef KERNEL_list_triangles
-// List the triangles of each edge, of which it has at most 32, from `first` on: the other two edges, each with the number
-// of the triangle at that edge from ITEM_BITS on (peeling.cu). listed: how many are listed, 0 before.
-#define ITEM_BITS 40
+#ifdef KERNEL_reserve_triangles
+// Where the list of the triangles of each edge begins: blocks reserve places in any order. totals: the places of all
+// lists, and the largest count; 0 before.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    list_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, const PTR_T* first, u32* listed,
-                   u64* triangles) {
+    reserve_triangles(i64 n, const COL_T* count, PTR_T* first, u64* totals) {
+  __shared__ u32 places, most;
+  __shared__ u64 begin;
+  const i64 p = thread_number();
+  const u32 own = p < n ? (u32)count[p] : 0;
+  if (threadIdx.x == 0) places = most = 0;
+  __syncthreads();
+  const u32 at = p < n ? atomicAdd(&places, own + 1) : 0;
+  atomicMax(&most, own);
+  __syncthreads();
+  if (threadIdx.x == 0) begin = atomicAdd(totals, (u64)places), atomicMax(totals + 1, (u64)most);
+  __syncthreads();
+  if (p < n) first[p] = (PTR_T)(begin + at);
+}
+#endif  // KERNEL_reserve_triangles
+
+#ifdef KERNEL_list_triangles
+// List the triangles of each edge, of which it has at most 32 (edge_counts.cuh), with the number of triangles in the
+// place of the bits. The lists are 0 before.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    list_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, const PTR_T* first, u64* triangles) {
   const i64 p = thread_number();
   if (p >= n) return;
+  ((u32*)(triangles + first[p]))[1] = (u32)p;
   merge_rows((i64)tail[p], (i64)col[p], ptr, col, [&](i64 a, i64 b) {
-    const i64 edge[3] = {p, a, b};
-    u64 place[3], element[3];
-    for (int k = 0; k < 3; ++k) {
-      const u64 number = atomicAdd(listed + edge[k], 1u);
-      place[k] = (u64)first[edge[k]] + number, element[k] = (u64)edge[k] | number << ITEM_BITS;
-    }
-    for (int k = 0; k < 3; ++k) {
-      triangles[2 * place[k]] = element[(k + 1) % 3];
-      triangles[2 * place[k] + 1] = element[(k + 2) % 3];
-    }
+    const u64 list[3] = {(u64)first[p], (u64)first[a], (u64)first[b]};
+    u64 number[3], side[3];
+    for (int k = 0; k < 3; ++k) number[k] = atomicAdd((u32*)(triangles + list[k]), 1u);
+    for (int k = 0; k < 3; ++k) side[k] = list[k] | number[k] << PLACE_BITS;
+    for (int k = 0; k < 3; ++k) triangles[list[k] + 1 + number[k]] = side[(k + 1) % 3] | side[(k + 2) % 3] << 32;
   });
 }
 #endif  // KERNEL_list_triangles

@@ -9,9 +9,9 @@
 // cost of a barrier of one block. COMPACT: rows are copied without their removed edges each time half of the edges has
 // gone, so that no row is read in full long after most of it was removed.
 //
-// TRIANGLES: each edge has a bit for each of its triangles instead of a count. A removed edge clears the bit of a
-// triangle at its other edges. Several edges of a triangle may be removed at the same time, since clearing a bit twice is
-// clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a block goes on with the
+// TRIANGLES: each edge has a list of its triangles and a bit for each instead of a count. A removed edge clears the bit of
+// a triangle at its other edges. Several edges of a triangle may be removed at the same time, since clearing a bit twice
+// is clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a block goes on with the
 // edges that it has found for HERE rounds of its own before the blocks meet.
 //
 // Kabir, Madduri: Parallel k-core decomposition on multicore platforms, and shared-memory graph truss decomposition.
@@ -24,8 +24,7 @@
 
 // Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge. The live_
 // arrays are the same rows without removed edges, at the same places, and where they end (COMPACT). With TRIANGLES,
-// ptr is where the triangles of each edge begin in `triangles`, which has the other two edges of each: an edge's number
-// and, from ITEM_BITS on, which of its triangles this is. The other arrays are not used.
+// ptr is where the list of each edge begins in `triangles` (edges.cu), and the other arrays are not used.
 struct PeelGraph {
   const PTR_T* ptr;
   const COL_T* col;
@@ -35,10 +34,10 @@ struct PeelGraph {
   PTR_T* live_end;
   COL_T* live_col;
   ITEM_T* live_edge;
-  const u64* triangles;
+  u64* triangles;
 };
 
-// The remaining counts of the items (TRIANGLES: while levels run, bits), the round in which each is removed (TRUSS; all ones: none yet), and its level.
+// The remaining counts of the items (TRIANGLES: those at the begin, then at the end), the round in which each is removed (TRUSS; all ones: none yet), and its level.
 struct PeelItems {
   COL_T* count;
   u32* mark;
@@ -63,7 +62,8 @@ enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_C
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
-// An element of a frontier is an item and the number of its segment; with TRIANGLES, a place in `triangles`.
+// An element of a frontier is an item and the number of its segment; with TRIANGLES, a triangle as
+// a list of the removed edge has it.
 #define ITEM_BITS 40
 #define ITEM_MASK ((1ll << ITEM_BITS) - 1)
 
@@ -148,13 +148,12 @@ struct Peel {
     end = copied ? graph.live_end : graph.ptr + 1;
   }
   __device__ __forceinline__ i64 length(i64 v) const { return (i64)end[v] - (i64)graph.ptr[v]; }
-  __device__ __forceinline__ i64 count_of(i64 item) const {
 #if TRIANGLES
-    return __popc(peek((const u32*)items.count + item));
+  __device__ __forceinline__ u32* bits_of(i64 item) const { return (u32*)(graph.triangles + graph.ptr[item]); }
+  __device__ __forceinline__ i64 count_of(i64 item) const { return __popc(peek(bits_of(item))); }
 #else
-    return (i64)peek(items.count + item);
+  __device__ __forceinline__ i64 count_of(i64 item) const { return (i64)peek(items.count + item); }
 #endif
-  }
   // How many elements an item with a count becomes.
   __device__ __forceinline__ i64 segments(i64 item) const {
 #if TRIANGLES
@@ -174,8 +173,9 @@ struct Peel {
   __device__ __forceinline__ void put(i64 item, i64 round, u64 at, i64 parts) const {
     i64* const to = frontier(round) + at;
 #if TRIANGLES
-    (void)parts;
-    put_triangles((i64)graph.ptr[item], peek((const u32*)items.count + item), to);
+    const u64* const list = graph.triangles + graph.ptr[item] + 1;
+    u32 bits = peek(bits_of(item));
+    for (i64 k = 0; k < parts; ++k, bits &= bits - 1) to[k] = (i64)list[__ffs((int)bits) - 1];
 #else
     for (i64 k = 0; k < parts; ++k) to[k] = item | k << ITEM_BITS;
 #endif
@@ -189,32 +189,38 @@ struct Peel {
 #endif
   }
 #if TRIANGLES
-  // The triangles of an edge that remain are the elements that it becomes.
-  __device__ __forceinline__ void put_triangles(i64 begin, u32 bits, i64* to) const {
-    for (; bits; bits &= bits - 1) *to++ = begin + __ffs((int)bits) - 1;
-  }
-  // An edge has lost the triangle `bit` of those it `had`: it is removed if it falls to the level, by one thread.
-  __device__ __forceinline__ void after_clear(i64 item, i64 begin, u32 had, u32 bit) const {
-    if (!(had & bit) || (i64)__popc(had) != now.level + 1) return;
-    remove(item, now.round + 1);
+  // An edge of a triangle of a removed edge, and the bits that it had before that of the triangle was cleared. The first
+  // triangles of its list are read before it is known whether it is removed too: that is one trip to memory less.
+  struct Side {
+    const u64* list;
+    u32 bit, had, item;
+    u64 first, second;
+
+    __device__ __forceinline__ Side(u64* triangles, u32 side)
+        : list(triangles + (side & PLACE_MASK)), bit(1u << (side >> PLACE_BITS)), item(((const u32*)list)[1]),
+          first(list[1]), second(list[2]) {
+      issue_load(item), issue_load(first), issue_load(second);
+      had = atomicAnd((u32*)triangles + 2 * (side & PLACE_MASK), ~bit);
+    }
+  };
+  // An edge that falls to the level is removed, by one thread.
+  __device__ __forceinline__ void lower(const Side& side) const {
+    if (!(side.had & side.bit) || (i64)__popc(side.had) != now.level + 1) return;
+    remove(side.item, now.round + 1);
     const u32 parts = (u32)now.level;
     if (!parts) return;
     i64* to = turn < HERE ? own->add(turn + 1, parts) : nullptr;
     if (!to) to = frontier(now.round + 1) + atomicAdd(next_found(), (u64)parts);
-    put_triangles(begin, had & ~bit, to);
+    for (u32 bits = side.had & ~side.bit; bits; bits &= bits - 1) {
+      const int k = __ffs((int)bits);
+      *to++ = (i64)(k == 1 ? side.first : k == 2 ? side.second : side.list[k]);
+    }
   }
   // A triangle of a removed edge, by one thread.
   __device__ __forceinline__ void expand(i64 element, int lane) const {
     (void)lane;
-    const u64 x = graph.triangles[2 * element], y = graph.triangles[2 * element + 1];
-    const i64 f = (i64)x & ITEM_MASK, g = (i64)y & ITEM_MASK;
-    const u32 f_bit = 1u << (x >> ITEM_BITS), g_bit = 1u << (y >> ITEM_BITS);
-    const i64 f_begin = (i64)graph.ptr[f], g_begin = (i64)graph.ptr[g];
-    issue_load(f_begin), issue_load(g_begin);
-    const u32 f_had = atomicAnd((u32*)items.count + f, ~f_bit);
-    const u32 g_had = atomicAnd((u32*)items.count + g, ~g_bit);
-    after_clear(f, f_begin, f_had, f_bit);
-    after_clear(g, g_begin, g_had, g_bit);
+    const Side f(graph.triangles, (u32)element), g(graph.triangles, (u32)((u64)element >> 32));
+    lower(f), lower(g);
   }
   // The frontier's elements, then those that the block finds.
   __device__ __forceinline__ void expand_here() {
@@ -230,12 +236,14 @@ struct Peel {
     if (threadIdx.x == 0) own->clear(0), own->clear(1), own->clear(2);
     __syncthreads();
   }
-  // Counts to bits before the levels run, and back.
-  __device__ __forceinline__ void set_bits(bool begins) const {
+  __device__ __forceinline__ void set_bits() const {
     for (i64 item = first_thread(); item < n; item += all_threads()) {
-      const u32 x = peek((const u32*)items.count + item);
-      items.count[item] = (COL_T)(!begins ? (u32)__popc(x) : x ? ~0u >> (32 - x) : 0u);
+      const u32 count = (u32)items.count[item];
+      *bits_of(item) = count ? ~0u >> (32 - count) : 0u;
     }
+  }
+  __device__ __forceinline__ void set_counts() const {
+    for (i64 item = first_thread(); item < n; item += all_threads()) items.count[item] = (COL_T)count_of(item);
   }
 #else
   // One count less; an item that falls to the level is removed in the next round.
@@ -383,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                     (i64)(threadIdx.x / LANES) * gridDim.x + blockIdx.x};
   const Team block = {(i64)threadIdx.x, THREADS, (i64)(threadIdx.x / LANES)};
 #if TRIANGLES
-  peel.set_bits(true);
+  peel.set_bits();
   barrier.meet();
 #endif
   while (now.mode != DONE) {
@@ -418,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     found = load_fresh(state + FOUND + 3);
   }
 #if TRIANGLES
-  peel.set_bits(false);
+  peel.set_counts();
 #endif
 }
 #endif  // KERNEL_peel_levels

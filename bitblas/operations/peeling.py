@@ -31,7 +31,7 @@ from .convert import of_rows
 from .variants import Types
 
 NEVER = 1 << 62  # no level, and no number of items, is as large
-ITEMS_32 = ("ITEM", INT32)
+MOST_PLACES = 1 << 27  # of lists of triangles: edge_counts.cuh
 STATE = 28  # numbers of the state: peeling.cu
 MODE, LEVEL, BELOW, LAST, LEFT, LISTED, LIVE, DONE = 0, 1, 2, 3, 5, 7, 9, 2
 LOWEST = slice(15, 18)
@@ -258,20 +258,21 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
 
 def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
     """The edges with a list of the triangles of each, for levels up to `last`; None if there are too many triangles."""
-    device, xp, ptr, m = edges.device, edges.device.xp, edges.ptr, edges.count
-    if not edges.has_short_rows or ITEMS_32 not in edges.types or int(counts.max()) > 32:
+    device, xp, m = edges.device, edges.device.xp, edges.count
+    if not edges.has_short_rows or m >= MOST_PLACES:
         return None
-    listed = int(counts.sum(dtype=np.int64))
-    if listed > min(tuning.value("peeling.listed") * m, (1 << 31) - 1):
+    first, totals = xp.empty(m, edges.ptr.dtype), xp.zeros(2, np.uint64)
+    device.kernel(Variant("kernels/reserve_triangles", edges.types, ()))(m, counts, first, totals)
+    places, most = device.to_host(totals).tolist()
+    listed = places - m
+    if places > MOST_PLACES or most > 32 or listed > tuning.value("peeling.listed") * m:
         return None
-    first = xp.zeros(m + 1, ptr.dtype)
-    xp.cumsum(counts, out=first[1:])
-    device.foresee(f"triangles of {m} edges", 16 * listed + 4 * m)
-    triangles = xp.empty(max(1, 2 * listed), np.uint64)
+    device.foresee(f"triangles of {m} edges", 8 * places)
+    triangles = xp.zeros(places + 2, np.uint64)  # two are read past a list
     kernel = device.kernel(Variant("kernels/list_triangles", edges.types, ()))
-    kernel(m, edges.tail, ptr, edges.head, first, xp.zeros(m, np.uint32), triangles)
-    none = dummy(device, edges.head.dtype.char)
-    graph = first, none, dummy(device, "i"), none, none
+    kernel(m, edges.tail, edges.ptr, edges.head, first, triangles)
+    none = edges.head
+    graph = first, none, first, none, none
     elements = max(1, min(listed, last * m))  # an edge that is removed has at most `last` triangles
     return _Items(device, counts, graph, edges.types, elements, 0, True, triangles)
 
