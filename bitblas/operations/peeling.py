@@ -65,6 +65,11 @@ class EdgeNumbers:
             kernel(nvals, rows.nrows, rows.ptr, rows.col, self.ptr, self.head, edge, bounds=bounds)
         return edge[:nvals]
 
+    @property
+    def has_self_loops(self) -> bool:
+        """Whether the matrix has self loops, which are no edges."""
+        return 2 * self.count < self.rows.nvals
+
     @cached_property
     def has_short_rows(self) -> bool:
         """Whether one thread for each edge merges two of the rows that hold each edge once."""
@@ -105,15 +110,15 @@ def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
     count = xp.zeros(n if by_vertex else m, edges.head.dtype)
     if m < 3:
         return count
-    length = ptr[1:] - ptr[:-1]
     by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
-        return _count_by_range(edges, count, length, by)
+        return _count_by_range(edges, count, ptr[1:] - ptr[:-1], by)
     if edges.has_short_rows:
         kernel = device.kernel(Variant("kernels/merge_triangles", edges.types, (by,)))
         kernel(m, edges.tail, ptr, edges.head, count)
         return count
     # Rows of up to `room` columns by one warp each, the others by one block
+    length = ptr[1:] - ptr[:-1]
     short = tuning.count("peeling.short_row")
     for lanes, room, rows in (
         (32, short, xp.flatnonzero((length > 1) & (length <= short))),
@@ -244,10 +249,10 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
     counts = count_triangles(edges)
     if not m:
         return counts, counts
-    if device.is_simt and (items := _listed(edges, counts, last)):
-        return _peel(items, first, last), counts
     elements = m
     if device.is_simt:
+        if items := _listed(edges, counts, last):
+            return _peel(items, first, last), counts
         length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
         shorter = xp.minimum(length[edges.tail], length[edges.head])
         elements += int((shorter // _of_kind("segment", True)).sum(dtype=np.int64))
@@ -271,8 +276,7 @@ def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
     triangles = xp.zeros(places + 2, np.uint64)  # two are read past a list
     kernel = device.kernel(Variant("kernels/list_triangles", edges.types, ()))
     kernel(m, edges.tail, edges.ptr, edges.head, first, triangles)
-    none = edges.head
-    graph = first, none, first, none, none
+    graph = first, edges.head, first, edges.head, edges.head  # all but the first are not read
     elements = max(1, min(listed, last * m))  # an edge that is removed has at most `last` triangles
     return _Items(device, counts, graph, edges.types, elements, 0, True, triangles)
 
@@ -280,56 +284,52 @@ def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
 def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     """The edges that remain, both ways, if each must be in at least `least` remaining triangles, with the number of
     these triangles: INT64."""
-    device, xp, rows = edges.device, edges.device.xp, edges.rows
-    if least > 0:
-        level, counts = _edges(edges, least - 1, least - 1)
-        stays = level < 0
-    else:
-        counts = count_triangles(edges)
-        stays = xp.ones(edges.count, bool)
-    left = int(stays.sum(dtype=np.int64))
-    if left == edges.count:
-        return _of_edges(edges, counts.astype(np.int64))
-    if not left:
-        none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
-        return of_rows(none, INT64, xp.zeros(0, np.int64))
-    # Self loops have the number of edges
-    stays = xp.concatenate([stays, xp.zeros(1, bool)])
-    edge = edges.edge
-    places = xp.flatnonzero(stays[edge])
-    values = counts[edge[places]].astype(np.int64)
-    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
-    col = rows.columns(0, rows.nvals)[places]
-    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values)
+    if least <= 0:
+        return triangles_of_edges(edges)
+    xp = edges.device.xp
+    level, counts = _edges(edges, least - 1, least - 1)
+    if edges.has_self_loops:
+        level = xp.concatenate([level, xp.zeros(1, level.dtype)])  # of self loops, which do not stay
+    places = xp.flatnonzero(level[edges.edge] < 0)
+    return _of_edges(edges, counts) if len(places) == 2 * edges.count else _of_places(edges, counts, places)
 
 
 def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
     """The truss number of each edge, both ways: INT64."""
     level, _ = _edges(edges, 0, NEVER)
-    return _of_edges(edges, level.astype(np.int64) + 2)
+    return _of_edges(edges, level + 2)
 
 
 def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:
     """The number of triangles that contain each edge, both ways: INT64."""
-    return _of_edges(edges, count_triangles(edges).astype(np.int64))
+    return _of_edges(edges, count_triangles(edges))
 
 
 def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
-    """The matrix of a value for each edge."""
-    device, xp, rows = edges.device, edges.device.xp, edges.rows
+    """The matrix of a value for each edge, INT64."""
     edge = edges.edge
-    if 2 * edges.count == rows.nvals:
-        return of_rows(rows, INT64, values[edge])
-    places = xp.flatnonzero(edge < edges.count)  # no self loops
+    if edges.has_self_loops:
+        return _of_places(edges, values, edges.device.xp.flatnonzero(edge < edges.count))
+    return of_rows(edges.rows, INT64, values[edge].astype(np.int64))
+
+
+def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
+    """The matrix of a value for each edge, INT64, of the entries at these places alone."""
+    device, xp, rows = edges.device, edges.device.xp, edges.rows
+    if not len(places):
+        none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
+        return of_rows(none, INT64, xp.zeros(0, np.int64))
     ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
     col = rows.columns(0, rows.nvals)[places]
-    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edge[places]])
+    return of_rows(
+        from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edges.edge[places]].astype(np.int64)
+    )
 
 
 def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
     """The number of triangles that contain each vertex, and the number of its neighbours: INT64."""
     rows = edges.rows
     degree = (rows.ptr[1:] - rows.ptr[:-1]).astype(np.int64)
-    if 2 * edges.count < rows.nvals:
+    if edges.has_self_loops:
         degree[_self_loops(rows)] -= 1
     return count_triangles(edges, by_vertex=True).astype(np.int64), degree
