@@ -1279,10 +1279,10 @@ TABLE: dict[str, Threshold] = {
         "Trusses on a GPU list the triangles of each edge, if it is in no more on average, and in at most 32.",
     ),
     "peeling.own_rounds": Threshold(
-        64, "rounds", "A block goes on with the edges it finds for so many before the blocks of the grid meet."
+        64, "rounds", "A warp goes on with the edges it finds for so many before the blocks of the grid meet."
     ),
     "peeling.own_elements": Threshold(
-        2048, "elements", "What a block finds in one of these rounds is in shared memory, up to so many: 32 KB."
+        64, "triangles", "What a warp finds in one of these rounds is in shared memory, up to so many: 1 KB."
     ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."

@@ -11,7 +11,7 @@
 //
 // TRIANGLES: each edge has a list of its triangles and a bit for each instead of a count. A removed edge clears the bit of
 // a triangle at its other edges. Several edges of a triangle may be removed at the same time, since clearing a bit twice
-// is clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a block goes on with the
+// is clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a warp goes on with the
 // edges that it has found for HERE rounds of its own before the blocks meet.
 //
 // Kabir, Madduri: Parallel k-core decomposition on multicore platforms, and shared-memory graph truss decomposition.
@@ -106,7 +106,7 @@ struct Team {
 };
 
 #if TRIANGLES
-// The elements that a block has found and processes itself, for its rounds in turn, and how many fit if there are more.
+// The elements that a warp has found and processes itself, for its rounds in turn, and how many fit if there are more.
 struct OwnElements {
   i64 elements[2][ROOM];
   u32 count[3], room[3];
@@ -222,19 +222,19 @@ struct Peel {
     const Side f(graph.triangles, (u32)element), g(graph.triangles, (u32)((u64)element >> 32));
     lower(f), lower(g);
   }
-  // The frontier's elements, then those that the block finds.
-  __device__ __forceinline__ void expand_here() {
+  // What the warp has found of the frontier's elements, and so on.
+  __device__ __forceinline__ void expand_own() {
     for (turn = 1; turn <= HERE; ++turn) {
-      __syncthreads();
+      __syncwarp();
       const u32 size = own->size(turn);
       if (!size) break;
-      if (threadIdx.x == 0) own->clear(turn + 2);
-      for (u32 k = threadIdx.x; k < size; k += THREADS) expand(own->elements[turn & 1][k], 0);
+      if (WARP_LANE == 0) own->clear(turn + 2);
+      for (u32 k = WARP_LANE; k < size; k += 32) expand(own->elements[turn & 1][k], 0);
     }
-    __syncthreads();
+    __syncwarp();
     turn = 0;
-    if (threadIdx.x == 0) own->clear(0), own->clear(1), own->clear(2);
-    __syncthreads();
+    if (WARP_LANE == 0) own->clear(0), own->clear(1), own->clear(2);
+    __syncwarp();
   }
   __device__ __forceinline__ void set_bits() const {
     for (i64 item = first_thread(); item < n; item += all_threads()) {
@@ -298,7 +298,7 @@ struct Peel {
     if (team.me == 0) state[FOUND + (now.round + 2) % 3] = 0;
     for (i64 k = team.group; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
 #if TRIANGLES
-    expand_here();
+    expand_own();
 #endif
   }
   // Remove the items with at most `level` counts, list those that begin the level, and find the lowest count of the
@@ -376,9 +376,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
   (void)most;
 #if TRIANGLES
-  __shared__ OwnElements own;
-  if (threadIdx.x == 0) own.clear(0), own.clear(1), own.clear(2);
-  Peel peel = {n, rows, graph, items, lists, state, {}, &own, 0, nullptr, nullptr, nullptr};
+  __shared__ OwnElements elements[WARPS];
+  OwnElements* const own = elements + threadIdx.x / 32;
+  if (WARP_LANE == 0) own->clear(0), own->clear(1), own->clear(2);
+  __syncwarp();
+  Peel peel = {n, rows, graph, items, lists, state, {}, own, 0, nullptr, nullptr, nullptr};
 #else
   Peel peel = {n, rows, graph, items, lists, state, {}, nullptr, nullptr, nullptr};
 #endif
@@ -386,9 +388,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   PeelState& now = peel.now;
   now.load(state);
   i64 found = 0;
-  // Warps and groups of different blocks follow each other, so that few elements are spread over all multiprocessors.
-  const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads(),
-                    (i64)(threadIdx.x / LANES) * gridDim.x + blockIdx.x};
+  // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors; with
+  // TRIANGLES over all warps.
+  const i64 warp = (i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, me = warp * 32 + WARP_LANE;
+  const Team all = {me, all_threads(), TRIANGLES ? (i64)WARP_LANE * WARPS * gridDim.x + warp : me / LANES};
   const Team block = {(i64)threadIdx.x, THREADS, (i64)(threadIdx.x / LANES)};
 #if TRIANGLES
   peel.set_bits();

@@ -4,7 +4,8 @@ A truss counts the triangles of each edge, C<A> = A plus.pair A', removes the ed
 second count differs from the first only at edges of triangles that have lost an edge. So each removed edge looks for
 its triangles, by intersecting the rows of its ends, and lowers the counts of their other edges. Core numbers do the
 same with vertices and their neighbours. The rounds run on the device (kernels/peeling.cu); on the CPU one thread
-removes one item after the other.
+removes one item after the other. A GPU lists the triangles of each edge first if there are few, as in meshes: then
+edges need not wait for a round.
 
 Counts are exact integers, so the result is the same on every device and in any order.
 
@@ -200,7 +201,12 @@ def _peel(items: _Items, first: int, last: int) -> Array:
         return level
     threads, lanes = _of_kind("block", truss), 1 if listed else 8 if few else 32
     constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
-    constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
+    constants |= {
+        "SEGMENTED": int(items.elements > n and not listed),
+        "THREADS": threads,
+        "RESIDENT": 1,
+        "COOPERATIVE": 1,
+    }
     constants |= {"TRIANGLES": int(listed)}
     if listed:
         constants |= {"HERE": tuning.count("peeling.own_rounds"), "ROOM": tuning.count("peeling.own_elements")}
