@@ -292,12 +292,10 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     these triangles: INT64."""
     if least <= 0:
         return triangles_of_edges(edges)
-    xp = edges.device.xp
-    level, counts = _edges(edges, least - 1, least - 1)
-    if edges.has_self_loops:
-        level = xp.concatenate([level, xp.zeros(1, level.dtype)])  # of self loops, which do not stay
-    places = xp.flatnonzero(level[edges.edge] < 0)
-    return _of_edges(edges, counts) if len(places) == 2 * edges.count else _of_places(edges, counts, places)
+    _, counts = _edges(edges, least - 1, least - 1)
+    values = _at_entries(edges, counts)
+    # Those of removed edges are lower
+    return _of_places(edges, values, edges.device.xp.flatnonzero(values >= least))
 
 
 def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
@@ -311,25 +309,31 @@ def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:
     return _of_edges(edges, count_triangles(edges))
 
 
+def _at_entries(edges: EdgeNumbers, values: Array) -> Array:
+    """The value of the edge of each entry; 0 for self loops."""
+    if edges.has_self_loops:
+        xp = edges.device.xp
+        values = xp.concatenate([values, xp.zeros(1, values.dtype)])
+    return values[edges.edge]
+
+
 def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
     """The matrix of a value for each edge, INT64."""
-    edge = edges.edge
-    if edges.has_self_loops:
-        return _of_places(edges, values, edges.device.xp.flatnonzero(edge < edges.count))
-    return of_rows(edges.rows, INT64, values[edge].astype(np.int64))
+    places = edges.device.xp.flatnonzero(edges.edge < edges.count) if edges.has_self_loops else None
+    return _of_places(edges, _at_entries(edges, values), places)
 
 
-def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
-    """The matrix of a value for each edge, INT64, of the entries at these places alone."""
+def _of_places(edges: EdgeNumbers, values: Array, places: Array | None) -> MatrixStore:
+    """The matrix of the entries at these places (None: all) with their values among those of all entries, INT64."""
     device, xp, rows = edges.device, edges.device.xp, edges.rows
+    if places is None or len(places) == rows.nvals:
+        return of_rows(rows, INT64, values.astype(np.int64))
     if not len(places):
         none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
         return of_rows(none, INT64, xp.zeros(0, np.int64))
     ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
     col = rows.columns(0, rows.nvals)[places]
-    return of_rows(
-        from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edges.edge[places]].astype(np.int64)
-    )
+    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[places].astype(np.int64))
 
 
 def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
