@@ -23,8 +23,8 @@
 #include "kernels/edge_counts.cuh"
 
 // Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge. The live_
-// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT). With TRIANGLES,
-// ptr is where the list of each edge begins in `triangles` (edges.cu), and the other arrays are not used.
+// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT). With TRIANGLES, ptr is
+// where the list of each edge begins in `triangles` (edge_counts.cuh), and the other arrays are not used.
 struct PeelGraph {
   const PTR_T* ptr;
   const COL_T* col;
@@ -37,7 +37,8 @@ struct PeelGraph {
   u64* triangles;
 };
 
-// The remaining counts of the items (TRIANGLES: those at the begin, then at the end), the round in which each is removed (TRUSS; all ones: none yet), and its level.
+// The remaining counts of the items (TRIANGLES: only at the begin and the end), the round in which each is removed (TRUSS;
+// all ones: none yet; not with TRIANGLES), and its level.
 struct PeelItems {
   COL_T* count;
   u32* mark;
@@ -62,8 +63,8 @@ enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_C
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
-// An element of a frontier is an item and the number of its segment; with TRIANGLES, a triangle as
-// a list of the removed edge has it.
+// An element of a frontier is an item and the number of its segment; with TRIANGLES, a triangle as the list of a removed
+// edge has it.
 #define ITEM_BITS 40
 #define ITEM_MASK ((1ll << ITEM_BITS) - 1)
 
@@ -134,7 +135,7 @@ struct Peel {
   PeelState now;
 #if TRIANGLES
   OwnElements* own;
-  int turn;  // of the block, in this round
+  int turn;  // of the warp's own rounds; 0: the frontier's
 #endif
   // The rows as they are now
   const COL_T* col;
