@@ -1281,9 +1281,6 @@ TABLE: dict[str, Threshold] = {
     "peeling.own_rounds": Threshold(
         64, "rounds", "A warp goes on with the edges it finds for so many before the blocks of the grid meet."
     ),
-    "peeling.own_elements": Threshold(
-        64, "triangles", "What a warp finds in one of these rounds is in shared memory, up to so many: 1 KB."
-    ),
     "peeling.short_row": Threshold(
         64, "entries", "A warp counts the triangles of rows with at most so many entries, a block those of others."
     ),

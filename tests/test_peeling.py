@@ -34,7 +34,7 @@ def _graphs():
 
 GRAPHS = dict(_graphs())
 # The whole GPU; one block for most rounds; rows in segments and in several tables; warps for all items; many calls;
-# lists of triangles, of which a block keeps few.
+# lists of triangles, of which a warp keeps few.
 LIMITS = {
     "as they are": {},
     "the whole GPU": {
@@ -67,7 +67,7 @@ LIMITS = {
         "block.core": 64,
         "block.truss": 64,
     },
-    "lists": {"listed": 32, "own_rounds": 2, "own_elements": 4, "small_scan": 0, "block.truss": 32},
+    "lists": {"listed": 32, "own_rounds": 2, "small_scan": 0, "block.truss": 32},
 }
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
 

@@ -101,30 +101,10 @@ struct PeelState {
   }
 };
 
-// The threads that run a step: all, or those of the first block, and in groups of LANES.
+// The threads that run a step: all, or those of the first block.
 struct Team {
-  i64 me, size, group;
+  i64 me, size;
 };
-
-#if TRIANGLES
-// The elements that a warp has found and processes itself, for its rounds in turn, and how many fit if there are more.
-struct OwnElements {
-  i64 elements[2][ROOM];
-  u32 count[3], room[3];
-
-  __device__ __forceinline__ void clear(int turn) { count[turn % 3] = 0, room[turn % 3] = ROOM; }
-  __device__ __forceinline__ u32 size(int turn) const {
-    return count[turn % 3] <= ROOM ? count[turn % 3] : room[turn % 3];
-  }
-  // Where to put `parts` elements together; null if there is no room.
-  __device__ __forceinline__ i64* add(int turn, u32 parts) {
-    const u32 at = atomicAdd(count + turn % 3, parts);
-    if (at + parts <= ROOM) return elements[turn & 1] + at;
-    if (at < ROOM) room[turn % 3] = at;  // the first that does not fit
-    return nullptr;
-  }
-};
-#endif
 
 struct Peel {
   i64 n, rows;
@@ -134,8 +114,7 @@ struct Peel {
   i64* state;
   PeelState now;
 #if TRIANGLES
-  OwnElements* own;
-  int turn;  // of the warp's own rounds; 0: the frontier's
+  i64* spare;  // 32 elements that lanes of this warp give to others
 #endif
   // The rows as they are now
   const COL_T* col;
@@ -204,38 +183,50 @@ struct Peel {
       had = atomicAnd((u32*)triangles + 2 * (side & PLACE_MASK), ~bit);
     }
   };
-  // An edge that falls to the level is removed, by one thread.
-  __device__ __forceinline__ void lower(const Side& side) const {
-    if (!(side.had & side.bit) || (i64)__popc(side.had) != now.level + 1) return;
+  // Whether an edge falls to the level, which removes it, by one thread, and has a triangle left: `next`. Others go to the
+  // frontier.
+  __device__ __forceinline__ bool lower(const Side& side, i64& next) const {
+    u32 bits = side.had & ~side.bit;
+    if (bits == side.had || __popc(bits) != (int)now.level) return false;
     remove(side.item, now.round + 1);
-    const u32 parts = (u32)now.level;
-    if (!parts) return;
-    i64* to = turn < HERE ? own->add(turn + 1, parts) : nullptr;
-    if (!to) to = frontier(now.round + 1) + atomicAdd(next_found(), (u64)parts);
-    for (u32 bits = side.had & ~side.bit; bits; bits &= bits - 1) {
-      const int k = __ffs((int)bits);
-      *to++ = (i64)(k == 1 ? side.first : k == 2 ? side.second : side.list[k]);
+    if (!bits) return false;
+    const int k = __ffs((int)bits);
+    next = (i64)(k == 1 ? side.first : k == 2 ? side.second : side.list[k]);
+    bits &= bits - 1;
+    if (bits) {
+      i64* to = frontier(now.round + 1) + atomicAdd(next_found(), (u64)__popc(bits));
+      for (; bits; bits &= bits - 1) *to++ = (i64)side.list[__ffs((int)bits)];
     }
+    return true;
   }
-  // A triangle of a removed edge, by one thread.
-  __device__ __forceinline__ void expand(i64 element, int lane) const {
-    (void)lane;
-    const Side f(graph.triangles, (u32)element), g(graph.triangles, (u32)((u64)element >> 32));
-    lower(f), lower(g);
-  }
-  // What the warp has found of the frontier's elements, and so on.
-  __device__ __forceinline__ void expand_own() {
-    for (turn = 1; turn <= HERE; ++turn) {
+  // A triangle of a removed edge for each lane that has one, then those of the edges that fall, and so on for HERE rounds.
+  // Of two edges that fall, a lane keeps one and gives the other one's to a lane that has none.
+  __device__ __forceinline__ void expand(i64 element, bool some) const {
+    for (int turn = 0; turn < HERE && __any_sync(ALL_LANES, some); ++turn) {
+      after_vote();
+      i64 other = 0;
+      bool more = false;
+      if (some) {
+        const Side f(graph.triangles, (u32)element), g(graph.triangles, (u32)((u64)element >> 32));
+        some = lower(f, element);
+        more = lower(g, other);
+        if (more && !some) element = other, some = true, more = false;
+      }
+      const u32 givers = __ballot_sync(ALL_LANES, more);
+      if (!givers) continue;
+      const u32 takers = __ballot_sync(ALL_LANES, !some);
+      const int at = __popc(takers & lanes_below()), from = __popc(givers & lanes_below());
+      const bool given = more && from < __popc(takers);
+      if (given) spare[from] = other;
       __syncwarp();
-      const u32 size = own->size(turn);
-      if (!size) break;
-      if (WARP_LANE == 0) own->clear(turn + 2);
-      for (u32 k = WARP_LANE; k < size; k += 32) expand(own->elements[turn & 1][k], 0);
+      if (more && !given) add_to_next(other);
+      if (!some && at < __popc(givers)) element = spare[at], some = true;
+      __syncwarp();
     }
-    __syncwarp();
-    turn = 0;
-    if (WARP_LANE == 0) own->clear(0), own->clear(1), own->clear(2);
-    __syncwarp();
+    if (some) add_to_next(element);
+  }
+  __device__ __forceinline__ void add_to_next(i64 element) const {
+    frontier(now.round + 1)[atomicAdd(next_found(), 1ull)] = element;
   }
   __device__ __forceinline__ void set_bits() const {
     for (i64 item = first_thread(); item < n; item += all_threads()) {
@@ -294,12 +285,18 @@ struct Peel {
     }
   }
 #endif  // TRIANGLES
-  __device__ __forceinline__ void expand_all(Team team, i64 size) {
+  __device__ __forceinline__ void expand_all(Team team, i64 size) const {
     const i64* const elements = frontier(now.round);
     if (team.me == 0) state[FOUND + (now.round + 2) % 3] = 0;
-    for (i64 k = team.group; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
 #if TRIANGLES
-    expand_own();
+    // One for each warp first: few elements are spread over all
+    const i64 warps = team.size / 32;
+    for (i64 k = team.me / 32; k < size; k += team.size) {
+      const i64 own = k + WARP_LANE * warps;
+      expand(own < size ? elements[own] : 0, own < size);
+    }
+#else
+    for (i64 k = team.me / LANES; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
 #endif
   }
   // Remove the items with at most `level` counts, list those that begin the level, and find the lowest count of the
@@ -377,11 +374,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
   (void)most;
 #if TRIANGLES
-  __shared__ OwnElements elements[WARPS];
-  OwnElements* const own = elements + threadIdx.x / 32;
-  if (WARP_LANE == 0) own->clear(0), own->clear(1), own->clear(2);
-  __syncwarp();
-  Peel peel = {n, rows, graph, items, lists, state, {}, own, 0, nullptr, nullptr, nullptr};
+  __shared__ i64 spare[THREADS];
+  Peel peel = {n, rows, graph, items, lists, state, {}, spare + threadIdx.x / 32 * 32, nullptr, nullptr, nullptr};
 #else
   Peel peel = {n, rows, graph, items, lists, state, {}, nullptr, nullptr, nullptr};
 #endif
@@ -389,11 +383,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   PeelState& now = peel.now;
   now.load(state);
   i64 found = 0;
-  // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors; with
-  // TRIANGLES over all warps.
-  const i64 warp = (i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, me = warp * 32 + WARP_LANE;
-  const Team all = {me, all_threads(), TRIANGLES ? (i64)WARP_LANE * WARPS * gridDim.x + warp : me / LANES};
-  const Team block = {(i64)threadIdx.x, THREADS, (i64)(threadIdx.x / LANES)};
+  // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors.
+  const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads()};
+  const Team block = {(i64)threadIdx.x, THREADS};
 #if TRIANGLES
   peel.set_bits();
   barrier.meet();

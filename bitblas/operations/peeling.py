@@ -209,7 +209,7 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     }
     constants |= {"TRIANGLES": int(listed)}
     if listed:
-        constants |= {"HERE": tuning.count("peeling.own_rounds"), "ROOM": tuning.count("peeling.own_elements")}
+        constants |= {"HERE": tuning.count("peeling.own_rounds")}
     # A block that goes on by itself gains nothing from rounds of one block
     constants |= {"SMALL_ROUND": 0 if listed else tuning.count("peeling.small_round") * threads // lanes}
     constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
