@@ -121,17 +121,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 #ifdef KERNEL_reserve_triangles
 // Where the list of the triangles of each edge begins: blocks reserve places in any order. totals: the places of all
-// lists, and the largest count; 0 before.
+// lists, and of the longest; 0 before.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     reserve_triangles(i64 n, const COL_T* count, PTR_T* first, u64* totals) {
   __shared__ u32 places, most;
   __shared__ u64 begin;
   const i64 p = thread_number();
-  const u32 own = p < n ? (u32)count[p] : 0;
+  const u32 own = p < n ? (u32)count[p] + 1 : 0, lane = threadIdx.x & 31;
   if (threadIdx.x == 0) places = most = 0;
+  u32 up_to = own, largest = own;
+#pragma unroll
+  for (u32 d = 1; d < 32; d *= 2) {
+    const u32 before = __shfl_up_sync(ALL_LANES, up_to, d), other = __shfl_xor_sync(ALL_LANES, largest, d);
+    if (lane >= d) up_to += before;
+    if (other > largest) largest = other;
+  }
   __syncthreads();
-  const u32 at = p < n ? atomicAdd(&places, own + 1) : 0;
-  atomicMax(&most, own);
+  u32 at = 0;
+  if (lane == 31) at = atomicAdd(&places, up_to), atomicMax(&most, largest);
+  at = __shfl_sync(ALL_LANES, at, 31) + up_to - own;
   __syncthreads();
   if (threadIdx.x == 0) begin = atomicAdd(totals, (u64)places), atomicMax(totals + 1, (u64)most);
   __syncthreads();

@@ -53,13 +53,13 @@ struct PeelLists {
   ITEM_T* kept;
 };
 
-// The state: what comes next; the level; counts up to `below` were removed at earlier levels; the last level; the number
+// The state: what comes next; the level; counts up to `below` were removed at earlier levels; unused; the number
 // of the round; items left; scans; the length of the list of items, which has removed ones too, and how often it was
 // copied without them (0: the list is all items); items left when the rows were copied, and how often that was; the
-// gate of the barrier. For the scans in turn the items left, the lowest count among them, those in the copied list, and
+// gate of the barrier. For the scans in turn the items left, NONE_LEFT less the lowest count among them, those in the copied list, and
 // the elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
-// cleared two turns after it was counted: other blocks may still read it in the next turn.
-enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
+// cleared two turns after it was counted: other blocks may still read it in the next turn. All are 0 before the launch.
+enum { MODE, LEVEL, BELOW, UNUSED, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
@@ -71,9 +71,13 @@ enum { SCAN, EXPAND, DONE, ROWS };
 struct PeelState {
   i64 mode, level, below, last, round, left, scans, listed, copies, live, row_copies;
 
+  __device__ __forceinline__ void begin(i64 n, i64 first, i64 to) {
+    mode = SCAN, level = first, below = -1, last = to, round = scans = copies = row_copies = 0;
+    left = listed = live = n;
+  }
   __device__ __forceinline__ void load(const i64* state) {
     mode = load_fresh(state + MODE), level = load_fresh(state + LEVEL), below = load_fresh(state + BELOW);
-    last = load_fresh(state + LAST), round = load_fresh(state + ROUND), left = load_fresh(state + LEFT);
+    round = load_fresh(state + ROUND), left = load_fresh(state + LEFT);
     scans = load_fresh(state + SCANS), listed = load_fresh(state + LISTED), copies = load_fresh(state + COPIES);
     live = load_fresh(state + LIVE), row_copies = load_fresh(state + ROW_COPIES);
   }
@@ -228,9 +232,11 @@ struct Peel {
   __device__ __forceinline__ void add_to_next(i64 element) const {
     frontier(now.round + 1)[atomicAdd(next_found(), 1ull)] = element;
   }
+  // No edge is removed yet.
   __device__ __forceinline__ void set_bits() const {
     for (i64 item = first_thread(); item < n; item += all_threads()) {
       const u32 count = (u32)items.count[item];
+      items.level[item] = (COL_T)-1;
       *bits_of(item) = count ? ~0u >> (32 - count) : 0u;
     }
   }
@@ -306,8 +312,7 @@ struct Peel {
     ITEM_T* const kept = now.copies & 1 ? lists.left : lists.kept;
     const i64 slot = now.scans % 3, after = (now.scans + 1) % 3;
     if (team.me == 0) {
-      state[KEPT + after] = state[STARTED + after] = state[COPIED + after] = 0;
-      state[LOWEST + after] = NONE_LEFT;
+      state[KEPT + after] = state[LOWEST + after] = state[STARTED + after] = state[COPIED + after] = 0;
     }
     const bool copies = now.copies_list();
     u64* const started = (u64*)state + STARTED + slot;
@@ -336,7 +341,7 @@ struct Peel {
       const i64 other = __shfl_xor_sync(ALL_LANES, lowest, d);
       lowest = other < lowest ? other : lowest;
     }
-    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMin((u64*)state + LOWEST + slot, (u64)lowest);
+    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMax((u64*)state + LOWEST + slot, (u64)(NONE_LEFT - lowest));
   }
 #if COMPACT
   // Copy the rows without the edges that were removed before this round, each by a warp.
@@ -369,9 +374,10 @@ struct Peel {
 };
 
 #ifdef KERNEL_peel_levels
-// n: items. rows: of the matrix. The frontier is empty. most: for the CPU.
+// n: items. rows: of the matrix. first, last: levels. most: for the CPU.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
+    peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 first, i64 last,
+                i64 most) {
   (void)most;
 #if TRIANGLES
   __shared__ i64 spare[THREADS];
@@ -381,7 +387,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 #endif
   Barrier barrier = {(u64*)state + GATE, 0};
   PeelState& now = peel.now;
-  now.load(state);
+  now.begin(n, first, last);
   i64 found = 0;
   // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors.
   const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads()};
@@ -411,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         now.after_expand(found);
       } else {
         found = load_fresh(state + STARTED + slot);
-        now.after_scan(load_fresh(state + KEPT + slot), load_fresh(state + LOWEST + slot), found);
+        now.after_scan(load_fresh(state + KEPT + slot), NONE_LEFT - load_fresh(state + LOWEST + slot), found);
       }
     }
     if (!small) continue;

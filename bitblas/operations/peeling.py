@@ -34,8 +34,7 @@ from .variants import Types
 NEVER = 1 << 62  # no level, and no number of items, is as large
 MOST_PLACES = 1 << 27  # of lists of triangles: edge_counts.cuh
 STATE = 28  # numbers of the state: peeling.cu
-MODE, LEVEL, BELOW, LAST, LEFT, LISTED, LIVE, DONE = 0, 1, 2, 3, 5, 7, 9, 2
-LOWEST = slice(15, 18)
+MODE, DONE = 0, 3  # on the CPU: peeling.cpu.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,20 +178,18 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     copied = (col.itemsize + edge.itemsize) * len(col) if copies else 0
     needed = (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements + copied
     device.foresee(f"peeling of {n} items", needed)
-    level = device.full(n, items.counts.dtype.type(-1))
-    mark = device.full(n if truss and not listed else 1, np.uint32(0xFFFFFFFF))
-    triangles = dummy(device, "Q") if items.triangles is None else items.triangles
-    live = (xp.empty_like(x) if copies else xp.empty(1, x.dtype) for x in (ptr, col, edge))
+    # A kernel that reads lists of triangles sets the levels itself
+    level = xp.empty(n, items.counts.dtype) if listed else device.full(n, items.counts.dtype.type(-1))
+    mark = device.full(n, np.uint32(0xFFFFFFFF)) if truss and not listed else xp.empty(1, np.uint32)
+    triangles = xp.empty(1, np.uint64) if items.triangles is None else items.triangles
+    live = [xp.empty_like(x) for x in (ptr, col, edge)] if copies else (ptr, col, edge)
     now, next_ = (
         (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
     )
     left = xp.empty(n, kind) if simt else np.arange(n, dtype=kind)
     lists = now, next_, left, xp.empty(n if simt else 1, kind)
-    start = np.zeros(STATE, np.int64)
-    start[LEVEL], start[BELOW], start[LAST], start[LOWEST] = first, -1, last, (1 << 63) - 1
-    start[LEFT] = start[LISTED] = start[LIVE] = n
-    state = device.asarray(start)
-    arguments = len(ptr) - 1, *items.graph, *live, triangles, items.counts, mark, level, *lists, state
+    state = xp.zeros(STATE, np.int64)
+    arguments = len(ptr) - 1, *items.graph, *live, triangles, items.counts, mark, level, *lists, state, first, last
     if not simt:
         # In parts, so that an interrupt may end it between them
         kernel = device.kernel(Variant("kernels/peel_levels", items.types, (("TRUSS", int(truss)),)))
@@ -276,7 +273,7 @@ def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
     device.kernel(Variant("kernels/reserve_triangles", edges.types, ()))(m, counts, first, totals)
     places, most = device.to_host(totals).tolist()
     listed = places - m
-    if places > MOST_PLACES or most > 32 or listed > tuning.value("peeling.listed") * m:
+    if places > MOST_PLACES or most > 33 or listed > tuning.value("peeling.listed") * m:
         return None
     device.foresee(f"triangles of {m} edges", 8 * places)
     triangles = xp.zeros(places + 2, np.uint64)  # two are read past a list
@@ -293,9 +290,8 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     if least <= 0:
         return triangles_of_edges(edges)
     _, counts = _edges(edges, least - 1, least - 1)
-    values = _at_entries(edges, counts)
-    # Those of removed edges are lower
-    return _of_places(edges, values, edges.device.xp.flatnonzero(values >= least))
+    stays = counts >= least  # those of removed edges are lower
+    return _of_places(edges, counts, edges.device.xp.flatnonzero(_at_entries(edges, stays)))
 
 
 def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
@@ -319,21 +315,23 @@ def _at_entries(edges: EdgeNumbers, values: Array) -> Array:
 
 def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
     """The matrix of a value for each edge, INT64."""
-    places = edges.device.xp.flatnonzero(edges.edge < edges.count) if edges.has_self_loops else None
-    return _of_places(edges, _at_entries(edges, values), places)
+    if edges.has_self_loops:
+        return _of_places(edges, values, edges.device.xp.flatnonzero(edges.edge < edges.count))
+    return of_rows(edges.rows, INT64, values[edges.edge].astype(np.int64))
 
 
-def _of_places(edges: EdgeNumbers, values: Array, places: Array | None) -> MatrixStore:
-    """The matrix of the entries at these places (None: all) with their values among those of all entries, INT64."""
+def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
+    """The same of the entries at these places alone, which are no self loops."""
     device, xp, rows = edges.device, edges.device.xp, edges.rows
-    if places is None or len(places) == rows.nvals:
-        return of_rows(rows, INT64, values.astype(np.int64))
     if not len(places):
         none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
         return of_rows(none, INT64, xp.zeros(0, np.int64))
+    if len(places) == rows.nvals:
+        return _of_edges(edges, values)
     ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
     col = rows.columns(0, rows.nvals)[places]
-    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[places].astype(np.int64))
+    found = values[edges.edge[places]].astype(np.int64)
+    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, found)
 
 
 def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
