@@ -181,7 +181,7 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     # A kernel that reads lists of triangles sets the levels itself
     level = xp.empty(n, items.counts.dtype) if listed else device.full(n, items.counts.dtype.type(-1))
     mark = device.full(n, np.uint32(0xFFFFFFFF)) if truss and not listed else xp.empty(1, np.uint32)
-    triangles = xp.empty(1, np.uint64) if items.triangles is None else items.triangles
+    triangles = xp.empty(1, np.uint64) if not listed else items.triangles
     live = [xp.empty_like(x) for x in (ptr, col, edge)] if copies else (ptr, col, edge)
     now, next_ = (
         (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
@@ -196,22 +196,30 @@ def _peel(items: _Items, first: int, last: int) -> Array:
         while state[MODE] != DONE:
             kernel(1, *arguments, tuning.count("peeling.interrupt"))
         return level
-    threads, lanes = _of_kind("block", truss), 1 if listed else 8 if few else 32
-    constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
-    constants |= {
-        "SEGMENTED": int(items.elements > n and not listed),
-        "THREADS": threads,
-        "RESIDENT": 1,
-        "COOPERATIVE": 1,
-    }
-    constants |= {"TRIANGLES": int(listed)}
-    if listed:
-        constants |= {"HERE": tuning.count("peeling.own_rounds")}
-    # A block that goes on by itself gains nothing from rounds of one block
-    constants |= {"SMALL_ROUND": 0 if listed else tuning.count("peeling.small_round") * threads // lanes}
-    constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
-    device.kernel(Variant("kernels/peel_levels", items.types, tuple(constants.items())))(n, *arguments, 0)
+    kernel = device.kernel(Variant("kernels/peel_levels", items.types, _constants(items, few, copies)))
+    kernel(n, *arguments, 0)
     return level
+
+
+def _constants(items: _Items, few: bool, copies: bool) -> tuple[tuple[str, int], ...]:
+    """The constants of the GPU's kernel. few: rows have few entries. copies: rows are copied without removed edges."""
+    listed, threads = items.triangles is not None, _of_kind("block", items.truss)
+    lanes = 1 if listed else 8 if few else 32
+    return (
+        ("TRUSS", int(items.truss)),
+        ("TRIANGLES", int(listed)),
+        ("HERE", tuning.count("peeling.own_rounds") if listed else 0),
+        ("COMPACT", int(copies)),
+        ("SEGMENT", _of_kind("segment", items.truss)),
+        ("SEGMENTED", int(items.elements > len(items.counts) and not listed)),
+        ("LANES", lanes),
+        # Warps that go on by themselves gain nothing from rounds of one block
+        ("SMALL_ROUND", 0 if listed else tuning.count("peeling.small_round") * threads // lanes),
+        ("SMALL_SCAN", tuning.count("peeling.small_scan") * threads),
+        ("THREADS", threads),
+        ("RESIDENT", 1),
+        ("COOPERATIVE", 1),
+    )
 
 
 def _of_kind(name: str, truss: bool) -> int:
@@ -328,7 +336,7 @@ def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
         return of_rows(none, INT64, xp.zeros(0, np.int64))
     if len(places) == rows.nvals:
         return _of_edges(edges, values)
-    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
+    ptr = xp.searchsorted(places, rows.ptr)
     col = rows.columns(0, rows.nvals)[places]
     found = values[edges.edge[places]].astype(np.int64)
     return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, found)
