@@ -639,7 +639,7 @@ def peel(segment: int, block: int) -> None:
     }
     with tuning.override(rows):
         algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
-    with tuning.override({"peeling.listed": 32, "peeling.block.truss": 128}):
+    with tuning.override({"peeling.listed": 32, "peeling.few_entries": 64, "peeling.block.truss": 128}):
         algorithms.k_truss(A, 4)
 
 

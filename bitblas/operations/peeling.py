@@ -70,6 +70,15 @@ class EdgeNumbers:
         """Whether the matrix has self loops, which are no edges."""
         return 2 * self.count < self.rows.nvals
 
+    @property
+    def entries(self) -> float:
+        """Entries of the matrix per row, on average."""
+        return self.rows.nvals / self.rows.nrows
+
+    @property
+    def has_few_entries(self) -> bool:
+        return self.entries <= tuning.value("peeling.few_entries")
+
     @cached_property
     def has_short_rows(self) -> bool:
         """Whether one thread for each edge merges two of the rows that hold each edge once."""
@@ -268,15 +277,14 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
         shorter = xp.minimum(length[edges.tail], length[edges.head])
         elements += int((shorter // _of_kind("segment", True)).sum(dtype=np.int64))
     graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
-    entries = edges.rows.nvals / edges.rows.nrows
-    return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
+    return _peel(_Items(device, counts, graph, edges.types, elements, edges.entries, True), first, last), counts
 
 
 def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
     """The edges with a list of the triangles of each, for levels up to `last`; None if there are too many triangles."""
     device, xp, m = edges.device, edges.device.xp, edges.count
-    if not edges.has_short_rows or m >= MOST_PLACES:
-        return None
+    if not (edges.has_few_entries and edges.has_short_rows) or m >= MOST_PLACES:
+        return None  # rows of many entries have many triangles, which are not worth counting
     first, totals = xp.empty(m, edges.ptr.dtype), xp.zeros(2, np.uint64)
     device.kernel(Variant("kernels/reserve_triangles", edges.types, ()))(m, counts, first, totals)
     places, most = device.to_host(totals).tolist()
