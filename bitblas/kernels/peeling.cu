@@ -53,13 +53,13 @@ struct PeelLists {
   ITEM_T* kept;
 };
 
-// The state: what comes next; the level; counts up to `below` were removed at earlier levels; unused; the number
-// of the round; items left; scans; the length of the list of items, which has removed ones too, and how often it was
-// copied without them (0: the list is all items); items left when the rows were copied, and how often that was; the
-// gate of the barrier. For the scans in turn the items left, NONE_LEFT less the lowest count among them, those in the copied list, and
-// the elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
+// The state: what comes next; the level; counts up to `below` were removed at earlier levels; the number of the round;
+// items left; scans; the length of the list of items, which has removed ones too, and how often it was copied without
+// them (0: the list is all items); items left when the rows were copied, and how often that was; the gate of the barrier.
+// For the scans in turn the items left, NONE_LEFT less the lowest count among them, those in the copied list, and the
+// elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
 // cleared two turns after it was counted: other blocks may still read it in the next turn. All are 0 before the launch.
-enum { MODE, LEVEL, BELOW, UNUSED, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
+enum { MODE, LEVEL, BELOW, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll

@@ -33,7 +33,7 @@ from .variants import Types
 
 NEVER = 1 << 62  # no level, and no number of items, is as large
 MOST_PLACES = 1 << 27  # of lists of triangles: edge_counts.cuh
-STATE = 28  # numbers of the state: peeling.cu
+STATE = 27  # numbers of the state: peeling.cu
 MODE, DONE = 0, 3  # on the CPU: peeling.cpu.py
 
 
@@ -77,6 +77,7 @@ class EdgeNumbers:
 
     @property
     def has_few_entries(self) -> bool:
+        """Whether rows are read in full, by few threads."""
         return self.entries <= tuning.value("peeling.few_entries")
 
     @cached_property
@@ -284,7 +285,7 @@ def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
     """The edges with a list of the triangles of each, for levels up to `last`; None if there are too many triangles."""
     device, xp, m = edges.device, edges.device.xp, edges.count
     if not (edges.has_few_entries and edges.has_short_rows) or m >= MOST_PLACES:
-        return None  # rows of many entries have many triangles, which are not worth counting
+        return None  # rows of many entries usually have too many
     first, totals = xp.empty(m, edges.ptr.dtype), xp.zeros(2, np.uint64)
     device.kernel(Variant("kernels/reserve_triangles", edges.types, ()))(m, counts, first, totals)
     places, most = device.to_host(totals).tolist()
