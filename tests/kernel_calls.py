@@ -636,9 +636,12 @@ def peel(segment: int, block: int) -> None:
         "peeling.block.core": 128,
         "peeling.block.truss": 128,
         "peeling.merged_row": block,
+        "peeling.listed": 0,
     }
     with tuning.override(rows):
         algorithms.core_numbers(A), algorithms.truss_numbers(A), algorithms.local_clustering(A)
+    with tuning.override({"peeling.listed": 32, "peeling.few_entries": 64, "peeling.block.truss": 128}):
+        algorithms.k_truss(A, 4)
 
 
 WALKED = "nib", "cgr", "cr2", "virtual", *(key for key in FORMS if key.startswith(("b2sr", "split")))

@@ -315,7 +315,7 @@ CPU_ONLY |= {f"loop/cpu/{name}" for name in ("push_words", "pop_words", "clear_s
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
 CPU_ONLY |= {"kernels/number_nodes"}  # a hash table; a GPU sorts
-GPU_ONLY |= {f"kernels/{name}" for name in ("edge_triangles", "merge_triangles")}
+GPU_ONLY |= {f"kernels/{name}_triangles" for name in ("edge", "merge", "reserve", "list")}
 # (tables of a row in shared memory, or a thread per edge; the CPU counts by ranges of rows)
 CPU_ONLY |= {"kernels/triangles_by_range"}  # a count for each thread
 CPU_ONLY |= {"kernels/strong_components"}  # a depth-first search

@@ -33,7 +33,8 @@ def _graphs():
 
 
 GRAPHS = dict(_graphs())
-# The whole GPU; one block for most rounds; rows in segments and in several tables; warps for all items; many calls.
+# The whole GPU; one block for most rounds; rows in segments and in several tables; warps for all items; many calls;
+# lists of triangles, of which a warp keeps few.
 LIMITS = {
     "as they are": {},
     "the whole GPU": {
@@ -44,6 +45,7 @@ LIMITS = {
         "few_entries": 0,
         "segment.core": 4,
         "segment.truss": 4,
+        "listed": 0,
     },
     "one block": {
         "merged_row": 0,
@@ -65,6 +67,7 @@ LIMITS = {
         "block.core": 64,
         "block.truss": 64,
     },
+    "lists": {"listed": 32, "few_entries": 99, "own_rounds": 2, "small_scan": 0, "block.truss": 32},
 }
 every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
 

@@ -67,7 +67,7 @@ VIEWS = {
     "MaskRows": ("ptr", "rows", "col", "width"),
     "Matrix": ("ptr", "col", "width"),
     "MatrixC": ("ptr", "col", "values"),
-    "PeelGraph": ("ptr", "col", "edge", "tail", "head", "live_end", "live_col", "live_edge"),
+    "PeelGraph": ("ptr", "col", "edge", "tail", "head", "live_end", "live_col", "live_edge", "triangles"),
     "PeelItems": ("count", "mark", "level"),
     "PeelLists": ("now", "next", "left", "kept"),
     "OutputView": ("bits", "values"),

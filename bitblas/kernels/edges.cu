@@ -87,27 +87,80 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 #endif  // KERNEL_edge_triangles
 
+// A graph whose rows here are all short: one thread for each of n edges u, v merges the rows of its ends, and calls
+// `found` for each triangle, with the places of the edges u, w and v, w.
+template <class F>
+__device__ __forceinline__ void merge_rows(i64 u, i64 v, const PTR_T* ptr, const COL_T* col, const F& found) {
+  i64 a = (i64)ptr[u], b = (i64)ptr[v];
+  const i64 a_end = (i64)ptr[u + 1], b_end = (i64)ptr[v + 1];
+  while (a < a_end && b < b_end) {
+    const i64 x = (i64)col[a], y = (i64)col[b];
+    if (x == y) found(a, b);
+    a += x <= y, b += y <= x;
+  }
+}
+
 #ifdef KERNEL_merge_triangles
-// The same for a graph whose rows here are all short: one thread for each of n edges u, v merges the rows of its ends.
+// Add the number of triangles that contain each edge, or BY_VERTEX each vertex, as above.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     merge_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, COL_T* count) {
   const i64 p = thread_number();
   if (p >= n) return;
   const i64 u = (i64)tail[p], v = (i64)col[p];
-  i64 a = (i64)ptr[u], b = (i64)ptr[v];
-  const i64 a_end = (i64)ptr[u + 1], b_end = (i64)ptr[v + 1];
   u32 closed = 0;
-  while (a < a_end && b < b_end) {
-    const i64 x = (i64)col[a], y = (i64)col[b];
-    if (x == y) {
-      ++closed;
-      add_atomically(count + (BY_VERTEX ? x : a), 1);
-      if (!BY_VERTEX) add_atomically(count + b, 1);
-    }
-    a += x <= y, b += y <= x;
-  }
+  merge_rows(u, v, ptr, col, [&](i64 a, i64 b) {
+    ++closed;
+    add_atomically(count + (BY_VERTEX ? (i64)col[a] : a), 1);
+    if (!BY_VERTEX) add_atomically(count + b, 1);
+  });
   if (!closed) return;
   add_atomically(count + (BY_VERTEX ? u : p), closed);
   if (BY_VERTEX) add_atomically(count + v, closed);
 }
 #endif  // KERNEL_merge_triangles
+
+#ifdef KERNEL_reserve_triangles
+// Where the list of the triangles of each edge begins: blocks reserve places in any order. totals: the places of all
+// lists, and of the longest; 0 before.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    reserve_triangles(i64 n, const COL_T* count, PTR_T* first, u64* totals) {
+  __shared__ u32 places, most;
+  __shared__ u64 begin;
+  const i64 p = thread_number();
+  const u32 own = p < n ? (u32)count[p] + 1 : 0, lane = threadIdx.x & 31;
+  if (threadIdx.x == 0) places = most = 0;
+  u32 up_to = own, largest = own;
+#pragma unroll
+  for (u32 d = 1; d < 32; d *= 2) {
+    const u32 before = __shfl_up_sync(ALL_LANES, up_to, d), other = __shfl_xor_sync(ALL_LANES, largest, d);
+    if (lane >= d) up_to += before;
+    if (other > largest) largest = other;
+  }
+  __syncthreads();
+  u32 at = 0;
+  if (lane == 31) at = atomicAdd(&places, up_to), atomicMax(&most, largest);
+  at = __shfl_sync(ALL_LANES, at, 31) + up_to - own;
+  __syncthreads();
+  if (threadIdx.x == 0) begin = atomicAdd(totals, (u64)places), atomicMax(totals + 1, (u64)most);
+  __syncthreads();
+  if (p < n) first[p] = (PTR_T)(begin + at);
+}
+#endif  // KERNEL_reserve_triangles
+
+#ifdef KERNEL_list_triangles
+// List the triangles of each edge, of which it has at most 32 (edge_counts.cuh), with the number of triangles in the
+// place of the bits. The lists are 0 before.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    list_triangles(i64 n, const COL_T* tail, const PTR_T* ptr, const COL_T* col, const PTR_T* first, u64* triangles) {
+  const i64 p = thread_number();
+  if (p >= n) return;
+  ((u32*)(triangles + first[p]))[1] = (u32)p;
+  merge_rows((i64)tail[p], (i64)col[p], ptr, col, [&](i64 a, i64 b) {
+    const u64 list[3] = {(u64)first[p], (u64)first[a], (u64)first[b]};
+    u64 number[3], side[3];
+    for (int k = 0; k < 3; ++k) number[k] = atomicAdd((u32*)(triangles + list[k]), 1u);
+    for (int k = 0; k < 3; ++k) side[k] = list[k] | number[k] << PLACE_BITS;
+    for (int k = 0; k < 3; ++k) triangles[list[k] + 1 + number[k]] = side[(k + 1) % 3] | side[(k + 2) % 3] << 32;
+  });
+}
+#endif  // KERNEL_list_triangles

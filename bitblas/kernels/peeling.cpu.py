@@ -4,27 +4,29 @@
 # include: kernels/views.cpu.py
 # include: kernels/edge_counts.cpu.py
 
-# The state: what comes next; the level; counts up to `below` were removed at earlier levels; the last level; items left
+# The state: what comes next; the level; counts up to `below` were removed at earlier levels; items left
 # after the scans so far; the length of the frontier. The others are numbers of a GPU.
 MODE = 0
 LEVEL = 1
 BELOW = 2
-LAST = 3
 LEFT = 5
 SCANS = 6
 FOUND = 24
-SCAN = 0
-EXPAND = 1
-DONE = 2
+BEGIN = 0
+SCAN = 1
+EXPAND = 2
+DONE = 3
 
 
 # All levels, up to `most` removals in this call: the state says where to continue. The frontier is a stack.
 @njit(**KERNEL)
-def peel_levels(lo, hi, rows, graph: PeelGraph, items: PeelItems, lists: PeelLists, state, most):
+def peel_levels(lo, hi, rows, graph: PeelGraph, items: PeelItems, lists: PeelLists, state, first, last, most):
     mode = at(state, MODE)
-    level = at(state, LEVEL)
-    below = at(state, BELOW)
-    left = at(state, LEFT)
+    begins = mode == BEGIN
+    mode = SCAN if begins else mode
+    level = first if begins else at(state, LEVEL)
+    below = np.int64(-1) if begins else at(state, BELOW)
+    left = np.int64(lists.left.size) if begins else at(state, LEFT)
     top = at(state, FOUND)
     done = np.int64(0)
     while mode != DONE and done < most and lo < hi:
@@ -51,7 +53,7 @@ def peel_levels(lo, hi, rows, graph: PeelGraph, items: PeelItems, lists: PeelLis
             if mode == SCAN:
                 below = level
                 level = lowest
-                if kept == 0 or level > at(state, LAST):
+                if kept == 0 or level > last:
                     mode = DONE
             continue
         top -= 1
@@ -98,7 +100,7 @@ def peel_levels(lo, hi, rows, graph: PeelGraph, items: PeelItems, lists: PeelLis
         if top == 0:
             below = level
             level += 1
-            mode = DONE if level > at(state, LAST) else SCAN
+            mode = DONE if level > last else SCAN
     put(state, MODE, mode)
     put(state, LEVEL, level)
     put(state, BELOW, below)

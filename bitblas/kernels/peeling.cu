@@ -9,6 +9,11 @@
 // cost of a barrier of one block. COMPACT: rows are copied without their removed edges each time half of the edges has
 // gone, so that no row is read in full long after most of it was removed.
 //
+// TRIANGLES: each edge has a list of its triangles and a bit for each instead of a count. A removed edge clears the bit of
+// a triangle at its other edges. Several edges of a triangle may be removed at the same time, since clearing a bit twice
+// is clearing it once, and one thread sees the last bit above L go. So no edge waits for a round: a warp goes on with the
+// edges that it has found for HERE rounds of its own before the blocks meet.
+//
 // Kabir, Madduri: Parallel k-core decomposition on multicore platforms, and shared-memory graph truss decomposition.
 // IPDPS workshops and HiPC 2017.
 #include "kernels/grid.cuh"
@@ -18,7 +23,8 @@
 #include "kernels/edge_counts.cuh"
 
 // Rows of the symmetric matrix and, with TRUSS, the number of the edge of each entry, and the ends of each edge. The live_
-// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT).
+// arrays are the same rows without removed edges, at the same places, and where they end (COMPACT). With TRIANGLES, ptr is
+// where the list of each edge begins in `triangles` (edge_counts.cuh), and the other arrays are not used.
 struct PeelGraph {
   const PTR_T* ptr;
   const COL_T* col;
@@ -28,9 +34,11 @@ struct PeelGraph {
   PTR_T* live_end;
   COL_T* live_col;
   ITEM_T* live_edge;
+  u64* triangles;
 };
 
-// The remaining counts of the items, the round in which each is removed (TRUSS; all ones: none yet), and its level.
+// The remaining counts of the items (TRIANGLES: only at the begin and the end), the round in which each is removed (TRUSS;
+// all ones: none yet; not with TRIANGLES), and its level.
 struct PeelItems {
   COL_T* count;
   u32* mark;
@@ -45,24 +53,31 @@ struct PeelLists {
   ITEM_T* kept;
 };
 
-// The state: what comes next; the level; counts up to `below` were removed at earlier levels; the last level; the number
-// of the round; items left; scans; the length of the list of items, which has removed ones too, and how often it was
-// copied without them (0: the list is all items); items left when the rows were copied, and how often that was; the
-// gate of the barrier. For the scans in turn the items left, the lowest count among them, those in the copied list, and
-// the elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
-// cleared two turns after it was counted: other blocks may still read it in the next turn.
-enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
+// The state: what comes next; the level; counts up to `below` were removed at earlier levels; the number of the round;
+// items left; scans; the length of the list of items, which has removed ones too, and how often it was copied without
+// them (0: the list is all items); items left when the rows were copied, and how often that was; the gate of the barrier.
+// For the scans in turn the items left, NONE_LEFT less the lowest count among them, those in the copied list, and the
+// elements of the frontier that begins the level; for the rounds in turn the elements of the frontier. A number is
+// cleared two turns after it was counted: other blocks may still read it in the next turn. All are 0 before the launch.
+enum { MODE, LEVEL, BELOW, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_COPIES, GATE };
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
-#define ITEM_BITS 40  // an element of a frontier is an item and the number of its segment
+// An element of a frontier is an item and the number of its segment; with TRIANGLES, a triangle as the list of a removed
+// edge has it.
+#define ITEM_BITS 40
+#define ITEM_MASK ((1ll << ITEM_BITS) - 1)
 
 struct PeelState {
   i64 mode, level, below, last, round, left, scans, listed, copies, live, row_copies;
 
+  __device__ __forceinline__ void begin(i64 n, i64 first, i64 to) {
+    mode = SCAN, level = first, below = -1, last = to, round = scans = copies = row_copies = 0;
+    left = listed = live = n;
+  }
   __device__ __forceinline__ void load(const i64* state) {
     mode = load_fresh(state + MODE), level = load_fresh(state + LEVEL), below = load_fresh(state + BELOW);
-    last = load_fresh(state + LAST), round = load_fresh(state + ROUND), left = load_fresh(state + LEFT);
+    round = load_fresh(state + ROUND), left = load_fresh(state + LEFT);
     scans = load_fresh(state + SCANS), listed = load_fresh(state + LISTED), copies = load_fresh(state + COPIES);
     live = load_fresh(state + LIVE), row_copies = load_fresh(state + ROW_COPIES);
   }
@@ -102,6 +117,9 @@ struct Peel {
   PeelLists lists;
   i64* state;
   PeelState now;
+#if TRIANGLES
+  i64* spare;  // 32 elements that lanes of this warp give to others
+#endif
   // The rows as they are now
   const COL_T* col;
   const ITEM_T* edge;
@@ -114,8 +132,17 @@ struct Peel {
     end = copied ? graph.live_end : graph.ptr + 1;
   }
   __device__ __forceinline__ i64 length(i64 v) const { return (i64)end[v] - (i64)graph.ptr[v]; }
+#if TRIANGLES
+  __device__ __forceinline__ u32* bits_of(i64 item) const { return (u32*)(graph.triangles + graph.ptr[item]); }
+  __device__ __forceinline__ i64 count_of(i64 item) const { return __popc(peek(bits_of(item))); }
+#else
+  __device__ __forceinline__ i64 count_of(i64 item) const { return (i64)peek(items.count + item); }
+#endif
+  // How many elements an item with a count becomes.
   __device__ __forceinline__ i64 segments(i64 item) const {
-#if !SEGMENTED
+#if TRIANGLES
+    return count_of(item);
+#elif !SEGMENTED
     return 1;
 #elif TRUSS
     const i64 a = length((i64)graph.tail[item]), b = length((i64)graph.head[item]);
@@ -129,14 +156,94 @@ struct Peel {
   __device__ __forceinline__ u64* next_found() const { return (u64*)state + FOUND + (now.round + 1) % 3; }
   __device__ __forceinline__ void put(i64 item, i64 round, u64 at, i64 parts) const {
     i64* const to = frontier(round) + at;
+#if TRIANGLES
+    const u64* const list = graph.triangles + graph.ptr[item] + 1;
+    u32 bits = peek(bits_of(item));
+    for (i64 k = 0; k < parts; ++k, bits &= bits - 1) to[k] = (i64)list[__ffs((int)bits) - 1];
+#else
     for (i64 k = 0; k < parts; ++k) to[k] = item | k << ITEM_BITS;
+#endif
   }
   __device__ __forceinline__ void remove(i64 item, i64 round) const {
     items.level[item] = (COL_T)now.level;
-#if TRUSS
+#if TRUSS && !TRIANGLES
     poke(items.mark + item, (u32)round);
+#else
+    (void)round;
 #endif
   }
+#if TRIANGLES
+  // An edge of a triangle of a removed edge, and the bits that it had before that of the triangle was cleared. The first
+  // triangles of its list are read before it is known whether it is removed too: that is one trip to memory less.
+  struct Side {
+    const u64* list;
+    u32 bit, had, item;
+    u64 first, second;
+
+    __device__ __forceinline__ Side(u64* triangles, u32 side)
+        : list(triangles + (side & PLACE_MASK)), bit(1u << (side >> PLACE_BITS)), item(((const u32*)list)[1]),
+          first(list[1]), second(list[2]) {
+      issue_load(item), issue_load(first), issue_load(second);
+      had = atomicAnd((u32*)triangles + 2 * (side & PLACE_MASK), ~bit);
+    }
+  };
+  // Whether an edge falls to the level, which removes it, by one thread, and has a triangle left: `next`. Others go to the
+  // frontier.
+  __device__ __forceinline__ bool lower(const Side& side, i64& next) const {
+    u32 bits = side.had & ~side.bit;
+    if (bits == side.had || __popc(bits) != (int)now.level) return false;
+    remove(side.item, now.round + 1);
+    if (!bits) return false;
+    const int k = __ffs((int)bits);
+    next = (i64)(k == 1 ? side.first : k == 2 ? side.second : side.list[k]);
+    bits &= bits - 1;
+    if (bits) {
+      i64* to = frontier(now.round + 1) + atomicAdd(next_found(), (u64)__popc(bits));
+      for (; bits; bits &= bits - 1) *to++ = (i64)side.list[__ffs((int)bits)];
+    }
+    return true;
+  }
+  // A triangle of a removed edge for each lane that has one, then those of the edges that fall, and so on for HERE rounds.
+  // Of two edges that fall, a lane keeps one and gives the other one's to a lane that has none.
+  __device__ __forceinline__ void expand(i64 element, bool some) const {
+    for (int turn = 0; turn < HERE && __any_sync(ALL_LANES, some); ++turn) {
+      after_vote();
+      i64 other = 0;
+      bool more = false;
+      if (some) {
+        const Side f(graph.triangles, (u32)element), g(graph.triangles, (u32)((u64)element >> 32));
+        some = lower(f, element);
+        more = lower(g, other);
+        if (more && !some) element = other, some = true, more = false;
+      }
+      const u32 givers = __ballot_sync(ALL_LANES, more);
+      if (!givers) continue;
+      const u32 takers = __ballot_sync(ALL_LANES, !some);
+      const int at = __popc(takers & lanes_below()), from = __popc(givers & lanes_below());
+      const bool given = more && from < __popc(takers);
+      if (given) spare[from] = other;
+      __syncwarp();
+      if (more && !given) add_to_next(other);
+      if (!some && at < __popc(givers)) element = spare[at], some = true;
+      __syncwarp();
+    }
+    if (some) add_to_next(element);
+  }
+  __device__ __forceinline__ void add_to_next(i64 element) const {
+    frontier(now.round + 1)[atomicAdd(next_found(), 1ull)] = element;
+  }
+  // No edge is removed yet.
+  __device__ __forceinline__ void set_bits() const {
+    for (i64 item = first_thread(); item < n; item += all_threads()) {
+      const u32 count = (u32)items.count[item];
+      items.level[item] = (COL_T)-1;
+      *bits_of(item) = count ? ~0u >> (32 - count) : 0u;
+    }
+  }
+  __device__ __forceinline__ void set_counts() const {
+    for (i64 item = first_thread(); item < n; item += all_threads()) items.count[item] = (COL_T)count_of(item);
+  }
+#else
   // One count less; an item that falls to the level is removed in the next round.
   __device__ __forceinline__ void lower(i64 item) const {
     if ((i64)peek(items.count + item) <= now.level) return;
@@ -147,7 +254,7 @@ struct Peel {
   }
   // An element of the frontier, by a group of LANES threads.
   __device__ __forceinline__ void expand(i64 element, int lane) const {
-    const i64 item = element & ((1ll << ITEM_BITS) - 1), first = (element >> ITEM_BITS) * SEGMENT;
+    const i64 item = element & ITEM_MASK, first = (element >> ITEM_BITS) * SEGMENT;
 #if TRUSS
     i64 a = (i64)graph.tail[item], b = (i64)graph.head[item];
     if (length(b) < length(a)) {
@@ -183,10 +290,20 @@ struct Peel {
 #endif
     }
   }
+#endif  // TRIANGLES
   __device__ __forceinline__ void expand_all(Team team, i64 size) const {
     const i64* const elements = frontier(now.round);
     if (team.me == 0) state[FOUND + (now.round + 2) % 3] = 0;
+#if TRIANGLES
+    // One for each warp first: few elements are spread over all
+    const i64 warps = team.size / 32;
+    for (i64 k = team.me / 32; k < size; k += team.size) {
+      const i64 own = k + WARP_LANE * warps;
+      expand(own < size ? elements[own] : 0, own < size);
+    }
+#else
     for (i64 k = team.me / LANES; k < size; k += team.size / LANES) expand(elements[k], threadIdx.x % LANES);
+#endif
   }
   // Remove the items with at most `level` counts, list those that begin the level, and find the lowest count of the
   // others.
@@ -195,8 +312,7 @@ struct Peel {
     ITEM_T* const kept = now.copies & 1 ? lists.left : lists.kept;
     const i64 slot = now.scans % 3, after = (now.scans + 1) % 3;
     if (team.me == 0) {
-      state[KEPT + after] = state[STARTED + after] = state[COPIED + after] = 0;
-      state[LOWEST + after] = NONE_LEFT;
+      state[KEPT + after] = state[LOWEST + after] = state[STARTED + after] = state[COPIED + after] = 0;
     }
     const bool copies = now.copies_list();
     u64* const started = (u64*)state + STARTED + slot;
@@ -205,7 +321,7 @@ struct Peel {
     for (i64 place = team.me; place - WARP_LANE < now.listed; place += team.size) {
       const bool inside = place < now.listed;
       const i64 item = !inside ? 0 : now.copies ? (i64)left[place] : place;
-      const i64 count = inside ? (i64)peek(items.count + item) : 0;
+      const i64 count = inside ? count_of(item) : 0;
       const bool stays = inside && count > now.level, goes = inside && !stays && count > now.below;
       if (copies) {
         const u64 at = next_number(stays, (u64*)state + COPIED + slot);
@@ -225,7 +341,7 @@ struct Peel {
       const i64 other = __shfl_xor_sync(ALL_LANES, lowest, d);
       lowest = other < lowest ? other : lowest;
     }
-    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMin((u64*)state + LOWEST + slot, (u64)lowest);
+    if (WARP_LANE == 0 && lowest != NONE_LEFT) atomicMax((u64*)state + LOWEST + slot, (u64)(NONE_LEFT - lowest));
   }
 #if COMPACT
   // Copy the rows without the edges that were removed before this round, each by a warp.
@@ -258,18 +374,28 @@ struct Peel {
 };
 
 #ifdef KERNEL_peel_levels
-// n: items. rows: of the matrix. The frontier is empty. most: for the CPU.
+// n: items. rows: of the matrix. first, last: levels. most: for the CPU.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 most) {
+    peel_levels(i64 n, i64 rows, PeelGraph graph, PeelItems items, PeelLists lists, i64* state, i64 first, i64 last,
+                i64 most) {
   (void)most;
+#if TRIANGLES
+  __shared__ i64 spare[THREADS];
+  Peel peel = {n, rows, graph, items, lists, state, {}, spare + threadIdx.x / 32 * 32, nullptr, nullptr, nullptr};
+#else
   Peel peel = {n, rows, graph, items, lists, state, {}, nullptr, nullptr, nullptr};
+#endif
   Barrier barrier = {(u64*)state + GATE, 0};
   PeelState& now = peel.now;
-  now.load(state);
+  now.begin(n, first, last);
   i64 found = 0;
   // Warps of different blocks follow each other, so that few elements are spread over all multiprocessors.
   const Team all = {((i64)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31), all_threads()};
   const Team block = {(i64)threadIdx.x, THREADS};
+#if TRIANGLES
+  peel.set_bits();
+  barrier.meet();
+#endif
   while (now.mode != DONE) {
     const bool small = peel.is_small(found);
     if (small) barrier.meet();  // all have read the numbers, which the first block is about to change
@@ -291,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         now.after_expand(found);
       } else {
         found = load_fresh(state + STARTED + slot);
-        now.after_scan(load_fresh(state + KEPT + slot), load_fresh(state + LOWEST + slot), found);
+        now.after_scan(load_fresh(state + KEPT + slot), NONE_LEFT - load_fresh(state + LOWEST + slot), found);
       }
     }
     if (!small) continue;
@@ -301,5 +427,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     now.load(state);
     found = load_fresh(state + FOUND + 3);
   }
+#if TRIANGLES
+  peel.set_counts();
+#endif
 }
 #endif  // KERNEL_peel_levels

@@ -4,7 +4,8 @@ A truss counts the triangles of each edge, C<A> = A plus.pair A', removes the ed
 second count differs from the first only at edges of triangles that have lost an edge. So each removed edge looks for
 its triangles, by intersecting the rows of its ends, and lowers the counts of their other edges. Core numbers do the
 same with vertices and their neighbours. The rounds run on the device (kernels/peeling.cu); on the CPU one thread
-removes one item after the other.
+removes one item after the other. A GPU lists the triangles of each edge first if there are few, as in meshes: then
+edges need not wait for a round.
 
 Counts are exact integers, so the result is the same on every device and in any order.
 
@@ -31,9 +32,9 @@ from .convert import of_rows
 from .variants import Types
 
 NEVER = 1 << 62  # no level, and no number of items, is as large
-STATE = 28  # numbers of the state: peeling.cu
-MODE, LEVEL, BELOW, LAST, LEFT, LISTED, LIVE, DONE = 0, 1, 2, 3, 5, 7, 9, 2
-LOWEST = slice(15, 18)
+MOST_PLACES = 1 << 27  # of lists of triangles: edge_counts.cuh
+STATE = 27  # numbers of the state: peeling.cu
+MODE, DONE = 0, 3  # on the CPU: peeling.cpu.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,26 @@ class EdgeNumbers:
             kernel = device.kernel(Variant("kernels/number_edges", self.types, (("LANES", 1),)))
             kernel(nvals, rows.nrows, rows.ptr, rows.col, self.ptr, self.head, edge, bounds=bounds)
         return edge[:nvals]
+
+    @property
+    def has_self_loops(self) -> bool:
+        """Whether the matrix has self loops, which are no edges."""
+        return 2 * self.count < self.rows.nvals
+
+    @property
+    def entries(self) -> float:
+        """Entries of the matrix per row, on average."""
+        return self.rows.nvals / self.rows.nrows
+
+    @property
+    def has_few_entries(self) -> bool:
+        """Whether rows are read in full, by few threads."""
+        return self.entries <= tuning.value("peeling.few_entries")
+
+    @cached_property
+    def has_short_rows(self) -> bool:
+        """Whether one thread for each edge merges two of the rows that hold each edge once."""
+        return int((self.ptr[1:] - self.ptr[:-1]).max()) <= tuning.count("peeling.merged_row")
 
     @property
     def types(self) -> Types:
@@ -99,15 +120,15 @@ def count_triangles(edges: EdgeNumbers, *, by_vertex: bool = False) -> Array:
     count = xp.zeros(n if by_vertex else m, edges.head.dtype)
     if m < 3:
         return count
-    length = ptr[1:] - ptr[:-1]
     by = ("BY_VERTEX", int(by_vertex))
     if not device.is_simt:
-        return _count_by_range(edges, count, length, by)
-    if int(length.max()) <= tuning.count("peeling.merged_row"):
+        return _count_by_range(edges, count, ptr[1:] - ptr[:-1], by)
+    if edges.has_short_rows:
         kernel = device.kernel(Variant("kernels/merge_triangles", edges.types, (by,)))
         kernel(m, edges.tail, ptr, edges.head, count)
         return count
     # Rows of up to `room` columns by one warp each, the others by one block
+    length = ptr[1:] - ptr[:-1]
     short = tuning.count("peeling.short_row")
     for lanes, room, rows in (
         (32, short, xp.flatnonzero((length > 1) & (length <= short))),
@@ -141,7 +162,8 @@ def _count_by_range(edges: EdgeNumbers, count: Array, length: Array, by: tuple[s
 @dataclass(frozen=True, eq=False)
 class _Items:
     """What is peeled. counts: neighbours or triangles of each item, lowered in place. graph: the arguments of
-    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average."""
+    PeelGraph; types: of its arrays. elements: of a frontier, if it has all items. entries: per item, on average.
+    triangles: if `graph` lists them (PeelGraph), they."""
 
     device: Device
     counts: Array
@@ -150,6 +172,7 @@ class _Items:
     elements: int
     entries: float
     truss: bool
+    triangles: Array | None = None
 
 
 def _peel(items: _Items, first: int, last: int) -> Array:
@@ -160,36 +183,53 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     kind, simt, truss = dict(items.types)["ITEM"].np_type, items.device.is_simt, items.truss
     # Rows of few entries are read in full; others are copied without removed edges
     few = items.entries <= tuning.value("peeling.few_entries")
-    copies = simt and truss and not few
+    listed = items.triangles is not None
+    copies = simt and truss and not few and not listed
     copied = (col.itemsize + edge.itemsize) * len(col) if copies else 0
     needed = (items.counts.itemsize + 4 + 2 * kind.itemsize) * n + 16 * items.elements + copied
     device.foresee(f"peeling of {n} items", needed)
-    level = device.full(n, items.counts.dtype.type(-1))
-    mark = device.full(n if truss else 1, np.uint32(0xFFFFFFFF))
-    live = (xp.empty_like(x) if copies else xp.empty(1, x.dtype) for x in (ptr, col, edge))
+    # A kernel that reads lists of triangles sets the levels itself
+    level = xp.empty(n, items.counts.dtype) if listed else device.full(n, items.counts.dtype.type(-1))
+    mark = device.full(n, np.uint32(0xFFFFFFFF)) if truss and not listed else xp.empty(1, np.uint32)
+    triangles = xp.empty(1, np.uint64) if not listed else items.triangles
+    live = [xp.empty_like(x) for x in (ptr, col, edge)] if copies else (ptr, col, edge)
     now, next_ = (
         (xp.empty(items.elements, np.int64) for _ in range(2)) if simt else (xp.empty(n, kind), xp.empty(1, kind))
     )
     left = xp.empty(n, kind) if simt else np.arange(n, dtype=kind)
     lists = now, next_, left, xp.empty(n if simt else 1, kind)
-    start = np.zeros(STATE, np.int64)
-    start[LEVEL], start[BELOW], start[LAST], start[LOWEST] = first, -1, last, (1 << 63) - 1
-    start[LEFT] = start[LISTED] = start[LIVE] = n
-    state = device.asarray(start)
-    arguments = len(ptr) - 1, *items.graph, *live, items.counts, mark, level, *lists, state
+    state = xp.zeros(STATE, np.int64)
+    arguments = len(ptr) - 1, *items.graph, *live, triangles, items.counts, mark, level, *lists, state, first, last
     if not simt:
         # In parts, so that an interrupt may end it between them
         kernel = device.kernel(Variant("kernels/peel_levels", items.types, (("TRUSS", int(truss)),)))
         while state[MODE] != DONE:
             kernel(1, *arguments, tuning.count("peeling.interrupt"))
         return level
-    threads, lanes = _of_kind("block", truss), 8 if few else 32
-    constants = {"TRUSS": int(truss), "COMPACT": int(copies), "SEGMENT": _of_kind("segment", truss), "LANES": lanes}
-    constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
-    constants |= {"SMALL_ROUND": tuning.count("peeling.small_round") * threads // lanes}
-    constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
-    device.kernel(Variant("kernels/peel_levels", items.types, tuple(constants.items())))(n, *arguments, 0)
+    kernel = device.kernel(Variant("kernels/peel_levels", items.types, _constants(items, few, copies)))
+    kernel(n, *arguments, 0)
     return level
+
+
+def _constants(items: _Items, few: bool, copies: bool) -> tuple[tuple[str, int], ...]:
+    """The constants of the GPU's kernel. few: rows have few entries. copies: rows are copied without removed edges."""
+    listed, threads = items.triangles is not None, _of_kind("block", items.truss)
+    lanes = 1 if listed else 8 if few else 32
+    return (
+        ("TRUSS", int(items.truss)),
+        ("TRIANGLES", int(listed)),
+        ("HERE", tuning.count("peeling.own_rounds") if listed else 0),
+        ("COMPACT", int(copies)),
+        ("SEGMENT", _of_kind("segment", items.truss)),
+        ("SEGMENTED", int(items.elements > len(items.counts) and not listed)),
+        ("LANES", lanes),
+        # Warps that go on by themselves gain nothing from rounds of one block
+        ("SMALL_ROUND", 0 if listed else tuning.count("peeling.small_round") * threads // lanes),
+        ("SMALL_SCAN", tuning.count("peeling.small_scan") * threads),
+        ("THREADS", threads),
+        ("RESIDENT", 1),
+        ("COOPERATIVE", 1),
+    )
 
 
 def _of_kind(name: str, truss: bool) -> int:
@@ -232,67 +272,89 @@ def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
         return counts, counts
     elements = m
     if device.is_simt:
+        if items := _listed(edges, counts, last):
+            return _peel(items, first, last), counts
         length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
         shorter = xp.minimum(length[edges.tail], length[edges.head])
         elements += int((shorter // _of_kind("segment", True)).sum(dtype=np.int64))
     graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
-    entries = edges.rows.nvals / edges.rows.nrows
-    return _peel(_Items(device, counts, graph, edges.types, elements, entries, True), first, last), counts
+    return _peel(_Items(device, counts, graph, edges.types, elements, edges.entries, True), first, last), counts
+
+
+def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
+    """The edges with a list of the triangles of each, for levels up to `last`; None if there are too many triangles."""
+    device, xp, m = edges.device, edges.device.xp, edges.count
+    if not (edges.has_few_entries and edges.has_short_rows) or m >= MOST_PLACES:
+        return None  # rows of many entries usually have too many
+    first, totals = xp.empty(m, edges.ptr.dtype), xp.zeros(2, np.uint64)
+    device.kernel(Variant("kernels/reserve_triangles", edges.types, ()))(m, counts, first, totals)
+    places, most = device.to_host(totals).tolist()
+    listed = places - m
+    if places > MOST_PLACES or most > 33 or listed > tuning.value("peeling.listed") * m:
+        return None
+    device.foresee(f"triangles of {m} edges", 8 * places)
+    triangles = xp.zeros(places + 2, np.uint64)  # two are read past a list
+    kernel = device.kernel(Variant("kernels/list_triangles", edges.types, ()))
+    kernel(m, edges.tail, edges.ptr, edges.head, first, triangles)
+    graph = first, edges.head, first, edges.head, edges.head  # all but the first are not read
+    elements = max(1, min(listed, last * m))  # an edge that is removed has at most `last` triangles
+    return _Items(device, counts, graph, edges.types, elements, 0, True, triangles)
 
 
 def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     """The edges that remain, both ways, if each must be in at least `least` remaining triangles, with the number of
     these triangles: INT64."""
-    device, xp, rows = edges.device, edges.device.xp, edges.rows
-    if least > 0:
-        level, counts = _edges(edges, least - 1, least - 1)
-        stays = level < 0
-    else:
-        counts = count_triangles(edges)
-        stays = xp.ones(edges.count, bool)
-    left = int(stays.sum(dtype=np.int64))
-    if left == edges.count:
-        return _of_edges(edges, counts.astype(np.int64))
-    if not left:
-        none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
-        return of_rows(none, INT64, xp.zeros(0, np.int64))
-    # Self loops have the number of edges
-    stays = xp.concatenate([stays, xp.zeros(1, bool)])
-    edge = edges.edge
-    places = xp.flatnonzero(stays[edge])
-    values = counts[edge[places]].astype(np.int64)
-    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
-    col = rows.columns(0, rows.nvals)[places]
-    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values)
+    if least <= 0:
+        return triangles_of_edges(edges)
+    _, counts = _edges(edges, least - 1, least - 1)
+    stays = counts >= least  # those of removed edges are lower
+    return _of_places(edges, counts, edges.device.xp.flatnonzero(_at_entries(edges, stays)))
 
 
 def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
     """The truss number of each edge, both ways: INT64."""
     level, _ = _edges(edges, 0, NEVER)
-    return _of_edges(edges, level.astype(np.int64) + 2)
+    return _of_edges(edges, level + 2)
 
 
 def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:
     """The number of triangles that contain each edge, both ways: INT64."""
-    return _of_edges(edges, count_triangles(edges).astype(np.int64))
+    return _of_edges(edges, count_triangles(edges))
+
+
+def _at_entries(edges: EdgeNumbers, values: Array) -> Array:
+    """The value of the edge of each entry; 0 for self loops."""
+    if edges.has_self_loops:
+        xp = edges.device.xp
+        values = xp.concatenate([values, xp.zeros(1, values.dtype)])
+    return values[edges.edge]
 
 
 def _of_edges(edges: EdgeNumbers, values: Array) -> MatrixStore:
-    """The matrix of a value for each edge."""
+    """The matrix of a value for each edge, INT64."""
+    if edges.has_self_loops:
+        return _of_places(edges, values, edges.device.xp.flatnonzero(edges.edge < edges.count))
+    return of_rows(edges.rows, INT64, values[edges.edge].astype(np.int64))
+
+
+def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
+    """The same of the entries at these places alone, which are no self loops."""
     device, xp, rows = edges.device, edges.device.xp, edges.rows
-    edge = edges.edge
-    if 2 * edges.count == rows.nvals:
-        return of_rows(rows, INT64, values[edge])
-    places = xp.flatnonzero(edge < edges.count)  # no self loops
-    ptr = xp.searchsorted(places, rows.ptr.astype(np.int64))
+    if not len(places):
+        none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
+        return of_rows(none, INT64, xp.zeros(0, np.int64))
+    if len(places) == rows.nvals:
+        return _of_edges(edges, values)
+    ptr = xp.searchsorted(places, rows.ptr)
     col = rows.columns(0, rows.nvals)[places]
-    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, values[edge[places]])
+    found = values[edges.edge[places]].astype(np.int64)
+    return of_rows(from_arrays(device, rows.nrows, rows.ncols, ptr, col), INT64, found)
 
 
 def triangles_of_vertices(edges: EdgeNumbers) -> tuple[Array, Array]:
     """The number of triangles that contain each vertex, and the number of its neighbours: INT64."""
     rows = edges.rows
     degree = (rows.ptr[1:] - rows.ptr[:-1]).astype(np.int64)
-    if 2 * edges.count < rows.nvals:
+    if edges.has_self_loops:
         degree[_self_loops(rows)] -= 1
     return count_triangles(edges, by_vertex=True).astype(np.int64), degree
