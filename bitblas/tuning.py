@@ -1321,6 +1321,12 @@ TABLE: dict[str, Threshold] = {
         "Items that a block finds and processes itself, in shared memory, before the grid's next barrier.",
     ),
     "strong.turns": Threshold(16, "turns", "Repetitions of that between two barriers."),
+    "strong.sparse": Threshold(
+        4, "entries per row", "On a GPU, graphs with at most so many are contracted before priorities spread."
+    ),
+    "strong.contractions": Threshold(60, "rounds", "Rounds of contraction at most."),
+    "strong.kept": Threshold(7, "eighths of the edges", "Contraction ends when two rounds leave more than these."),
+    "strong.rooms": Threshold(4, "entries per entry", "Room for the edges of all rounds of contraction."),
     "strong.threads": Threshold(
         16,
         "threads",

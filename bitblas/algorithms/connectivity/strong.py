@@ -29,7 +29,15 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import degrees, has_one_thread_labels, has_rounds, more_strong_labels, renumber, strong_labels
+from .._parts import (
+    degrees,
+    has_one_thread_labels,
+    has_rounds,
+    more_strong_labels,
+    renumber,
+    sparse_strong_labels,
+    strong_labels,
+)
 from .components import connected_components
 
 
@@ -48,6 +56,8 @@ def strongly_connected_components(A, *, gb=None):
     if check.is_symmetric(gb, A):
         return connected_components(A, gb=gb)
     rounds = has_rounds(A)
+    if rounds and A.nvals <= tuning.value("strong.sparse") * A.nrows:
+        return sparse_strong_labels(A, gb)
     loop = loops.cached_loop(_giant if rounds else _coloring, A, gb)
     left = loop.state["left"]
     left << True  # so that the first round begins
