@@ -55,6 +55,7 @@ enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_C
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
+#define BATCH 8  // neighbors of a removed vertex that a lane lowers at a time
 #define ITEM_BITS 40  // an element of a frontier is an item and the number of its segment
 
 struct PeelState {
@@ -140,7 +141,9 @@ struct Peel {
   // One count less; an item that falls to the level is removed in the next round.
   __device__ __forceinline__ void lower(i64 item) const {
     if ((i64)peek(items.count + item) <= now.level) return;
-    if ((i64)add_atomically(items.count + item, -1) != now.level + 1) return;
+    if ((i64)add_atomically(items.count + item, -1) == now.level + 1) append(item);
+  }
+  __device__ __forceinline__ void append(i64 item) const {
     remove(item, now.round + 1);
     const i64 parts = segments(item);
     put(item, now.round + 1, atomicAdd(next_found(), (u64)parts), parts);
@@ -162,9 +165,9 @@ struct Peel {
 #endif
     const i64 begin = (i64)graph.ptr[a] + first, row_end = (i64)end[a];
     const i64 stop = begin + SEGMENT < row_end ? begin + SEGMENT : row_end;
+#if TRUSS
     for (i64 p = begin + lane; p < stop; p += LANES) {
       const i64 w = (i64)col[p];
-#if TRUSS
       if (w == a || w == b) continue;
       const i64 f = (i64)edge[p];
       const u32 f_mark = peek(items.mark + f);
@@ -178,10 +181,24 @@ struct Peel {
       // Of the edges of a triangle that are removed in one round, that with the lowest number lowers the others.
       if (f_mark > round && (g_mark > round || item < g)) lower(f);
       if (g_mark > round && (f_mark > round || item < f)) lower(g);
-#else
-      if (w != a) lower(w);
-#endif
     }
+#else
+    // Each lane lowers several neighbors at a time, whose memory operations overlap.
+    for (i64 p = begin + lane; p < stop; p += BATCH * LANES) {
+      i64 w[BATCH];
+      bool falls[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) w[k] = p + k * LANES < stop ? (i64)col[p + k * LANES] : a;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) falls[k] = w[k] != a && (i64)peek(items.count + w[k]) > now.level;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (falls[k]) falls[k] = (i64)add_atomically(items.count + w[k], -1) == now.level + 1;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (falls[k]) append(w[k]);
+    }
+#endif
   }
   __device__ __forceinline__ void expand_all(Team team, i64 size) const {
     const i64* const elements = frontier(now.round);
