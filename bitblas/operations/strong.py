@@ -1,6 +1,6 @@
 """Components by kernels, of a matrix in host memory: connected ones by union-find, strongly connected ones by one
-depth-first search, in time linear in vertices and edges. On a GPU, strongly connected ones by rounds in one launch
-(kernels/strong.cu).
+depth-first search, in time linear in vertices and edges. On a GPU, strongly connected ones by rounds in one launch,
+after a contraction if the graph is sparse (kernels/strong.cu).
 """
 
 from __future__ import annotations
