@@ -91,7 +91,12 @@ def test_strong_components_that_are_no_giant(device, edges):
     rows = order[np.concatenate([graph.rows, 120 + i, 120 + i[:-5]])]
     cols = order[np.concatenate([graph.cols, 120 + i - i % 5 + (i + 1) % 5, 125 + i[:-5]])]
     graph = Graph.of(240, list(zip(rows.tolist(), cols.tolist(), strict=True)))
-    for contracted in ({"strong.sparse": 0}, {"strong.contractions": 1}, {"strong.contractions": 3}, {"strong.kept": 8}):
+    for contracted in (
+        {"strong.sparse": 0},
+        {"strong.contractions": 1},
+        {"strong.contractions": 3},
+        {"strong.kept": 8},
+    ):
         # a short queue, so that blocks pass items on
         with tuning.override({"strong.queue": 32, "strong.block": 128, **contracted}):
             assert np.array_equal(full(strongly_connected_components(matrix(bitblas, graph))), strong(graph))

@@ -241,7 +241,9 @@ struct Edge {
 #endif
 
 #ifdef KERNEL_strong_contract
+#include "formats/csr/search.cuh"
 #define NONE (~0u)
+#define CHUNK 8  // entries whose rows a thread finds by one search
 
 // The last vertex above v. Paths are shortened by halves.
 __device__ __forceinline__ int top_of(int* above, int v) {
@@ -263,14 +265,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   Lists& lists = *(Lists*)words;
   Barrier barrier = {&lists.gate, 0};
   const int lane = threadIdx.x & 31;
+  const i64 entries = (i64)ptr[vertices];
+  for (i64 e = CHUNK * first_thread(); e < entries; e += CHUNK * all_threads()) {
+    i64 v = range_of(ptr, vertices, e);
+    for (i64 at = e; at < entries && at < e + CHUNK; ++at) {
+      while ((i64)ptr[v + 1] <= at) ++v;
+      edges[at] = (u64)v << 32 | (u32)col[at];
+    }
+  }
   for (i64 v = first_thread(); v < vertices; v += all_threads()) {
-    for (i64 e = ptr[v]; e < (i64)ptr[v + 1]; ++e) edges[e] = (u64)v << 32 | (u32)col[e];
     label[v] = cluster.tree[v] = cluster.head[v] = (int)v;
     cluster.pick[v] = NONE;
     cluster.gone[v] = LIVE;
     cluster.several[v] = cluster.ends[v] = 0;
   }
-  if (first_thread() == 0) lists.begin[1] = lists.begin[2] = (u64)ptr[vertices];
+  if (first_thread() == 0) lists.begin[1] = lists.begin[2] = (u64)entries;
   barrier.meet();
   u32 round = 0;
   for (u64 before = ~0ull;; ++round) {

@@ -83,17 +83,19 @@ def contract_cycles(A: MatrixStore) -> Array:
     """The smallest vertex number in the strongly connected component of each vertex, INT64. Cycles and vertices that
     are reached from one vertex only are contracted until few edges are left, and priorities spread along these.
 
-    A: square, on a GPU, with fewer than 2^31 vertices. Raises OutOfMemory: it needs 66 bytes a vertex and 40 an entry.
+    A: square, on a GPU, with fewer than 2^31 vertices. Raises OutOfMemory: it needs 66 bytes a vertex and 64 an
+    entry.
     """
     device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
     room = tuning.count("strong.rooms") * rows.nvals
-    device.foresee(f"strongly connected components of {n} vertices", 26 * n + 8 * (room + rows.nvals))
+    device.foresee(f"strongly connected components of {n} vertices", 26 * n + 8 * (room + 4 * rows.nvals))
     label, edges = xp.empty(n, np.int64), xp.empty(room, np.uint64)
     kinds = np.uint32, np.int32, np.int32, np.uint32, np.uint8, np.uint8
     cluster = [xp.empty(n, kind) for kind in kinds]
     rounds = tuning.count("strong.contractions")
     state = xp.zeros(rounds + 5, np.uint64)  # barrier, rounds, where the edges of each round begin
     constants = {"THREADS": tuning.count("strong.block"), "RESIDENT": 1, "COOPERATIVE": 1}
+    constants["RESIDENT"] = 2
     constants |= {"ROUNDS": rounds, "KEPT": tuning.count("strong.kept")}
     names = [f"kernels/strong_{name}" for name in ("contract", "expand")]
     contract, expand = (device.kernel(Variant(name, column_types(rows), tuple(constants.items()))) for name in names)
