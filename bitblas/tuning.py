@@ -1326,7 +1326,6 @@ TABLE: dict[str, Threshold] = {
     ),
     "strong.contractions": Threshold(60, "rounds", "Rounds of contraction at most."),
     "strong.kept": Threshold(7, "eighths of the edges", "Contraction ends when two rounds leave more than these."),
-    "strong.rooms": Threshold(4, "entries per entry", "Room for the edges of all rounds of contraction."),
     "strong.threads": Threshold(
         16,
         "threads",

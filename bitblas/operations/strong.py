@@ -15,6 +15,8 @@ from ..kernels.variant import Variant
 from ..store import MatrixStore
 from ..typing import Array
 
+ROOM = 4  # the edges of all rounds of a contraction that fit, per entry
+
 
 def connected_components(A: MatrixStore) -> np.ndarray:
     """The smallest vertex number (the user's) in the component of each vertex of a square matrix in host memory, INT64;
@@ -87,15 +89,14 @@ def contract_cycles(A: MatrixStore) -> Array:
     entry.
     """
     device, xp, rows, n = A.device, A.device.xp, A.structure.plain_rows(), A.nrows
-    room = tuning.count("strong.rooms") * rows.nvals
+    room = ROOM * rows.nvals
     device.foresee(f"strongly connected components of {n} vertices", 26 * n + 8 * (room + 4 * rows.nvals))
     label, edges = xp.empty(n, np.int64), xp.empty(room, np.uint64)
     kinds = np.uint32, np.int32, np.int32, np.uint32, np.uint8, np.uint8
     cluster = [xp.empty(n, kind) for kind in kinds]
     rounds = tuning.count("strong.contractions")
     state = xp.zeros(rounds + 5, np.uint64)  # barrier, rounds, where the edges of each round begin
-    constants = {"THREADS": tuning.count("strong.block"), "RESIDENT": 1, "COOPERATIVE": 1}
-    constants["RESIDENT"] = 2
+    constants = {"THREADS": tuning.count("strong.block"), "RESIDENT": 2, "COOPERATIVE": 1}
     constants |= {"ROUNDS": rounds, "KEPT": tuning.count("strong.kept")}
     names = [f"kernels/strong_{name}" for name in ("contract", "expand")]
     contract, expand = (device.kernel(Variant(name, column_types(rows), tuple(constants.items()))) for name in names)
