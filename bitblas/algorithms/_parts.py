@@ -346,7 +346,7 @@ def more_strong_labels(A: Matrix, label: Vector, left: Vector, gb: ModuleType) -
     return gb.Vector.from_dense(found)
 
 
-def sparse_strong_labels(A: Matrix, gb: ModuleType) -> Vector:
+def contracted_strong_labels(A: Matrix, gb: ModuleType) -> Vector:
     """The smallest vertex number in the strongly connected component of each vertex, where `has_rounds`."""
     from ..operations.strong import contract_cycles
 

@@ -33,12 +33,12 @@ from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .._parts import (
+    contracted_strong_labels,
     degrees,
     has_one_thread_labels,
     has_rounds,
     more_strong_labels,
     renumber,
-    sparse_strong_labels,
     strong_labels,
 )
 from .components import connected_components
@@ -60,13 +60,19 @@ def strongly_connected_components(A, *, gb=None):
         return connected_components(A, gb=gb)
     rounds = has_rounds(A)
     if rounds and A.nvals <= tuning.value("strong.sparse") * A.nrows:
-        return sparse_strong_labels(A, gb)
+        if loops.cached(_most_edges, A, gb) <= tuning.count("strong.hub"):
+            return contracted_strong_labels(A, gb)
     loop = loops.cached_loop(_giant if rounds else _coloring, A, gb)
     left = loop.state["left"]
     left << True  # so that the first round begins
     loop.run()
     label = loop.result(loop.state["labels"])
     return more_strong_labels(A, label, left, gb) if rounds and left.nvals else label
+
+
+def _most_edges(A, gb):
+    """The number of edges from or to one vertex, at most."""
+    return max(int(degrees(A, gb).max()), int(degrees(A.T, gb).max()))
 
 
 def _giant(A, gb):
