@@ -55,7 +55,6 @@ enum { MODE, LEVEL, BELOW, LAST, ROUND, LEFT, SCANS, LISTED, COPIES, LIVE, ROW_C
 enum { KEPT = GATE + 1, LOWEST = KEPT + 3, COPIED = LOWEST + 3, STARTED = COPIED + 3, FOUND = STARTED + 3 };
 enum { SCAN, EXPAND, DONE, ROWS };
 #define NONE_LEFT 0x7fffffffffffffffll
-#define BATCH 4  // neighbors of a removed vertex that a lane lowers at a time
 #define ITEM_BITS 40  // an element of a frontier is an item and the number of its segment
 
 struct PeelState {
@@ -90,6 +89,8 @@ struct PeelState {
     if (!found) enter_level(level + 1);
   }
 };
+
+#define BATCH 4  // neighbors of a removed vertex that a lane lowers at a time
 
 // The threads that run a step: all, or those of the first block.
 struct Team {
