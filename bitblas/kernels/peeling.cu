@@ -90,7 +90,7 @@ struct PeelState {
   }
 };
 
-#define BATCH 4  // neighbors of a removed vertex that a lane lowers at a time
+#define BATCH (LANES < 32 ? 1 : 4)  // neighbors of a removed vertex that a lane lowers at a time
 
 // The threads that run a step: all, or those of the first block.
 struct Team {

@@ -188,6 +188,8 @@ def _peel(items: _Items, first: int, last: int) -> Array:
     constants |= {"SEGMENTED": int(items.elements > n), "THREADS": threads, "RESIDENT": 1, "COOPERATIVE": 1}
     constants |= {"SMALL_ROUND": tuning.count("peeling.small_round") * threads // lanes}
     constants |= {"SMALL_SCAN": tuning.count("peeling.small_scan") * threads}
+    if not truss and not few:  # a round of one block takes longer than a barrier and a round of all
+        constants |= {"SMALL_ROUND": 0, "SMALL_SCAN": 0}
     device.kernel(Variant("kernels/peel_levels", items.types, tuple(constants.items())))(n, *arguments, 0)
     return level
 
