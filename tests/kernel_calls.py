@@ -690,12 +690,12 @@ def contraction(dtype: str, key: str) -> None:
             S.T.mxm(A, gb.semiring.plus_second[kind]).mxm(S, gb.semiring.plus_first[kind]).new()
 
 
-def strong_components(queue: int) -> None:
-    """Cycles of three vertices in a chain. With a short queue blocks pass items on."""
+def strong_components(queue: int, sparse: int) -> None:
+    """Cycles of three vertices in a chain. With a short queue blocks pass items on; sparse graphs are contracted."""
     i = np.arange(SIZE)
     rows, cols = np.concatenate([i, i[:-3]]), np.concatenate([i - i % 3 + (i + 1) % 3, i[3:]])
     A = gb.Matrix.from_coo(rows, cols, True, nrows=SIZE, ncols=SIZE)
-    with tuning.override({"strong.queue": queue, "strong.block": 128}):
+    with tuning.override({"strong.queue": queue, "strong.block": 128, "strong.sparse": sparse}):
         gb.algorithms.strongly_connected_components(A)
 
 
@@ -709,7 +709,7 @@ def counts_after_selection() -> None:
 
 
 CALLS: tuple[Group, ...] = (
-    (strong_components, [(32,), (2048,)]),
+    (strong_components, [(32, 0), (2048, 0), (2048, 4)]),
     (communities, [(weighted,) for weighted in BOTH]),
     (contraction, [*pairs(("BOOL", "FP64", "INT64"), ("csr",)), ("BOOL", "mplg")]),
     (whole, several("BOOL, INT32, INT64, FP64")),

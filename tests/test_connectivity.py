@@ -83,15 +83,23 @@ def check_biconnected(gb, graph):
 
 @pytest.mark.parametrize("edges", [120, 160, 250])
 def test_strong_components_that_are_no_giant(device, edges):
-    """Components of every size: cycles in chains, in random order. A GPU finds them in one launch."""
+    """Components of every size: cycles in chains, in random order. A GPU contracts them, or spreads priorities, or
+    contracts for a while and spreads priorities along the edges that are left."""
     rng = np.random.default_rng(edges)
     graph = oracles.random(120, edges, 1)
     order, i = rng.permutation(240), np.arange(120)
     rows = order[np.concatenate([graph.rows, 120 + i, 120 + i[:-5]])]
     cols = order[np.concatenate([graph.cols, 120 + i - i % 5 + (i + 1) % 5, 125 + i[:-5]])]
     graph = Graph.of(240, list(zip(rows.tolist(), cols.tolist(), strict=True)))
-    with tuning.override({"strong.queue": 32, "strong.block": 128}):  # short, so that blocks pass items on
-        assert np.array_equal(full(strongly_connected_components(matrix(bitblas, graph))), strong(graph))
+    for contracted in (
+        {"strong.sparse": 0},
+        {"strong.contractions": 1},
+        {"strong.contractions": 3},
+        {"strong.kept": 8},
+    ):
+        # a short queue, so that blocks pass items on
+        with tuning.override({"strong.queue": 32, "strong.block": 128, **contracted}):
+            assert np.array_equal(full(strongly_connected_components(matrix(bitblas, graph))), strong(graph))
 
 
 @pytest.mark.parametrize("edges", [100, 400, 3000])

@@ -280,7 +280,11 @@ GPU_ONLY |= {
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"kernels/louvain_levels"}  # all levels in one launch; the CPU: step by step
-GPU_ONLY |= {"kernels/strong_rounds"}  # the CPU: one depth-first search
+GPU_ONLY |= {
+    "kernels/strong_rounds",
+    "kernels/strong_contract",
+    "kernels/strong_expand",
+}  # the CPU: a depth-first search
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {
     f"formats/{f}/{name}"

@@ -346,6 +346,13 @@ def more_strong_labels(A: Matrix, label: Vector, left: Vector, gb: ModuleType) -
     return gb.Vector.from_dense(found)
 
 
+def contracted_strong_labels(A: Matrix, gb: ModuleType) -> Vector:
+    """The smallest vertex number in the strongly connected component of each vertex, where `has_rounds`."""
+    from ..operations.strong import contract_cycles
+
+    return gb.Vector.from_dense(contract_cycles(_itself(A)._in_users_order))
+
+
 def _edge_numbers(A: Matrix, gb: ModuleType) -> tuple[EdgeNumbers, Order | None]:
     from ..operations import peeling
 

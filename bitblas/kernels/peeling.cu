@@ -105,6 +105,8 @@ struct PeelState {
   }
 };
 
+#define BATCH (LANES < 32 ? 1 : 4)  // neighbors of a removed vertex that a lane lowers at a time
+
 // The threads that run a step: all, or those of the first block.
 struct Team {
   i64 me, size;
@@ -247,7 +249,9 @@ struct Peel {
   // One count less; an item that falls to the level is removed in the next round.
   __device__ __forceinline__ void lower(i64 item) const {
     if ((i64)peek(items.count + item) <= now.level) return;
-    if ((i64)add_atomically(items.count + item, -1) != now.level + 1) return;
+    if ((i64)add_atomically(items.count + item, -1) == now.level + 1) append(item);
+  }
+  __device__ __forceinline__ void append(i64 item) const {
     remove(item, now.round + 1);
     const i64 parts = segments(item);
     put(item, now.round + 1, atomicAdd(next_found(), (u64)parts), parts);
@@ -269,9 +273,9 @@ struct Peel {
 #endif
     const i64 begin = (i64)graph.ptr[a] + first, row_end = (i64)end[a];
     const i64 stop = begin + SEGMENT < row_end ? begin + SEGMENT : row_end;
+#if TRUSS
     for (i64 p = begin + lane; p < stop; p += LANES) {
       const i64 w = (i64)col[p];
-#if TRUSS
       if (w == a || w == b) continue;
       const i64 f = (i64)edge[p];
       const u32 f_mark = peek(items.mark + f);
@@ -285,10 +289,24 @@ struct Peel {
       // Of the edges of a triangle that are removed in one round, that with the lowest number lowers the others.
       if (f_mark > round && (g_mark > round || item < g)) lower(f);
       if (g_mark > round && (f_mark > round || item < f)) lower(g);
-#else
-      if (w != a) lower(w);
-#endif
     }
+#else
+    // Each lane lowers several neighbors at a time, whose memory operations overlap.
+    for (i64 p = begin + lane; p < stop; p += BATCH * LANES) {
+      i64 w[BATCH];
+      bool falls[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) w[k] = p + k * LANES < stop ? (i64)col[p + k * LANES] : a;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) falls[k] = w[k] != a && (i64)peek(items.count + w[k]) > now.level;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (falls[k]) falls[k] = (i64)add_atomically(items.count + w[k], -1) == now.level + 1;
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (falls[k]) append(w[k]);
+    }
+#endif
   }
 #endif  // TRIANGLES
   __device__ __forceinline__ void expand_all(Team team, i64 size) const {

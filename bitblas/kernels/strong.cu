@@ -3,6 +3,12 @@
 // vertex is in the component of the vertex with that priority. Vertices with different pairs are in different components,
 // so from then on only edges between equal pairs count, and the rest begins again.
 // Alabandi, Sands, Biros, Burtscher: A high-performance algorithm for identifying strongly connected components. SC 2023.
+//
+// Sparse graphs are contracted first, because their paths are long. A vertex without in-edges or without out-edges is a
+// component. Each other vertex picks one in-edge (in odd rounds: one out-edge). Picks that form a cycle are in one
+// component and become one vertex. A vertex whose in-edges all come from one vertex u joins u: whatever reaches it, except
+// itself, reaches u. Edges between what is left are the next round's. When the rest has components, rounds are undone from
+// the last to the first: a vertex that joined u is in the component of u if and only if it reaches u.
 #include "kernels/grid.cuh"
 #include "kernels/views.cuh"
 
@@ -200,3 +206,190 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (component[v] >= 0) label[v] = smallest[component[v]];
 }
 #endif  // KERNEL_strong_rounds
+
+#ifdef ROUNDS  // what both kernels of contraction use
+// What contraction stores about each vertex.
+struct Clusters {
+  u32* pick;  // the priority of the neighbor it picks; of a vertex that joined another one, that neighbor
+  int* tree;  // a vertex of the same tree of picks
+  int* head;  // the vertex that it became part of
+  u32* gone;  // 4 times the round in which it was removed, and why; LIVE before
+  u8* several;  // whether the edges that it picks from lead to several vertices
+  u8* ends;  // whether it has edges in the other direction
+};
+#define LIVE (~0u)
+#define ALONE 0u  // a component
+#define CYCLE 1u  // on a cycle of picks
+#define JOINED 2u  // reached through its head only
+#define RETURNS 3u  // the same, and reaches its head
+
+// Edges (from << 32 | to) of round k: begin[k] .. begin[k + 1].
+struct Lists {
+  u64 gate;
+  u64 rounds;
+  u64 begin[ROUNDS + 3];
+};
+
+// Edge k of a list: the end that picks, and the end that is picked.
+struct Edge {
+  int to, from;
+  __device__ __forceinline__ Edge(u64 edge, u32 round) {
+    to = (int)(round & 1 ? edge >> 32 : edge & 0xffffffffu);
+    from = (int)(round & 1 ? edge & 0xffffffffu : edge >> 32);
+  }
+};
+#endif
+
+#ifdef KERNEL_strong_contract
+#include "formats/csr/search.cuh"
+#define NONE (~0u)
+#define CHUNK 8  // entries whose rows a thread finds by one search
+
+// The last vertex above v. Paths are shortened by halves.
+__device__ __forceinline__ int top_of(int* above, int v) {
+  for (int next = peek(above + v); next != v;) {
+    const int second = peek(above + next);
+    if (second != next) poke(above + v, second);
+    v = next;
+    next = second;
+  }
+  return v;
+}
+
+// label[v]: v. edges: room for the edges of all rounds; it stops when the next round may not fit, when two rounds remove
+// too few edges, or when none is left.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    strong_contract(i64 n, i64 vertices, const PTR_T* ptr, const COL_T* col, Clusters cluster, u64* edges, i64 room,
+                    i64* label, u64* words) {
+  (void)n;
+  Lists& lists = *(Lists*)words;
+  Barrier barrier = {&lists.gate, 0};
+  const int lane = threadIdx.x & 31;
+  const i64 entries = (i64)ptr[vertices];
+  for (i64 e = CHUNK * first_thread(); e < entries; e += CHUNK * all_threads()) {
+    i64 v = range_of(ptr, vertices, e);
+    for (i64 at = e; at < entries && at < e + CHUNK; ++at) {
+      while ((i64)ptr[v + 1] <= at) ++v;
+      edges[at] = (u64)v << 32 | (u32)col[at];
+    }
+  }
+  for (i64 v = first_thread(); v < vertices; v += all_threads()) {
+    label[v] = cluster.tree[v] = cluster.head[v] = (int)v;
+    cluster.pick[v] = NONE;
+    cluster.gone[v] = LIVE;
+    cluster.several[v] = cluster.ends[v] = 0;
+  }
+  if (first_thread() == 0) lists.begin[1] = lists.begin[2] = (u64)entries;
+  barrier.meet();
+  u32 round = 0;
+  for (u64 before = ~0ull;; ++round) {
+    const u64 begin = lists.begin[round], size = lists.begin[round + 1] - begin;
+    const u32 twist = round * 0x9E3779B9u & BITS_31, gone = round << 2;
+    for (u64 k = first_thread(); k < size; k += all_threads()) {
+      const Edge edge(edges[begin + k], round);
+      if (edge.from == edge.to) continue;
+      const u32 key = priority((u32)edge.from ^ twist);
+      u32 old = peek(cluster.pick + edge.to);
+      if (key < old) old = atomicMin(cluster.pick + edge.to, key);
+      if (old != NONE && old != key) poke(cluster.several + edge.to, (u8)1);
+      poke(cluster.ends + edge.from, (u8)1);
+    }
+    barrier.meet();
+    // Trees of picks: the pick that joins no two trees closes a cycle.
+    for (i64 v = first_thread(); v < vertices; v += all_threads()) {
+      if (peek(cluster.gone + v) != LIVE) continue;
+      if (cluster.pick[v] == NONE || !cluster.ends[v]) {
+        poke(cluster.gone + v, gone | ALONE);
+        continue;
+      }
+      auto next = [&](int x) { return (int)(vertex_of(cluster.pick[x]) ^ twist); };
+      int a = top_of(cluster.tree, (int)v), b = top_of(cluster.tree, next((int)v));
+      while (a != b) {
+        const int high = a < b ? b : a, low = a < b ? a : b, found = atomicCAS(cluster.tree + high, high, low);
+        if (found == high) break;
+        a = top_of(cluster.tree, found);
+        b = top_of(cluster.tree, low);
+      }
+      if (a != b) continue;
+      for (int x = next((int)v); x != (int)v; x = next(x)) {
+        cluster.head[x] = (int)v;
+        poke(cluster.gone + x, gone | CYCLE);
+      }
+      cluster.several[v] = 1;  // the vertex that the cycle becomes joins none in this round
+    }
+    barrier.meet();
+    for (i64 v = first_thread(); v < vertices; v += all_threads()) {
+      if (peek(cluster.gone + v) != LIVE) continue;
+      const u32 u = vertex_of(cluster.pick[v]) ^ twist;
+      if (!cluster.several[v] && peek(cluster.gone + u) != (gone | ALONE)) {
+        poke(cluster.gone + v, gone | JOINED);
+        cluster.pick[v] = u;
+        cluster.head[v] = (int)u;
+      } else {
+        cluster.pick[v] = NONE;
+        cluster.tree[v] = (int)v;
+        cluster.several[v] = cluster.ends[v] = 0;
+      }
+    }
+    barrier.meet();
+    for (u64 k = first_thread(); k - lane < size; k += all_threads()) {
+      int a = 0, b = 0;
+      if (k < size) {
+        a = (int)(edges[begin + k] >> 32), b = (int)(edges[begin + k] & 0xffffffffu);
+        const bool left = cluster.gone[a] != (gone | ALONE) && cluster.gone[b] != (gone | ALONE);
+        a = left ? top_of(cluster.head, a) : 0;
+        b = left ? top_of(cluster.head, b) : 0;
+      }
+      const u32 lanes = __ballot_sync(ALL_LANES, a != b);
+      u64 base = 0;
+      if (lane == 0 && lanes) base = atomicAdd(lists.begin + round + 2, (u64)__popc(lanes));
+      base = __shfl_sync(ALL_LANES, base, 0);
+      if (a != b) edges[base + __popc(lanes & lanes_below())] = (u64)(u32)a << 32 | (u32)b;
+    }
+    barrier.meet();
+    const u64 end = lists.begin[round + 2], after = end - begin - size;
+    if (!after || round + 1 == ROUNDS || end + after > (u64)room || (round & 1 && 8 * after > KEPT * before)) break;
+    if (!(round & 1)) before = size;
+    if (first_thread() == 0) lists.begin[round + 3] = end;
+  }
+  if (first_thread() == 0) lists.rounds = round + 1;
+}
+#endif  // KERNEL_strong_contract
+
+#ifdef KERNEL_strong_expand
+// label: of the vertices that no round removed, a vertex of their component, then of all the smallest one.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    strong_expand(i64 n, i64 vertices, Clusters cluster, const u64* edges, i64* label, u64* words) {
+  (void)n;
+  Lists& lists = *(Lists*)words;
+  Barrier barrier = {&lists.gate, 0};
+  for (u32 round = (u32)lists.rounds; round--;) {
+    auto left_in_it = [&](int v) { return peek(cluster.gone + v) >> 2 == round; };
+    auto top = [&](int v) {
+      while (left_in_it(v)) v = cluster.head[v];
+      return v;
+    };
+    // Vertices that joined another one, and from which an edge leads to the component of their top
+    for (u64 k = lists.begin[round] + first_thread(); k < lists.begin[round + 1]; k += all_threads()) {
+      const Edge edge(edges[k], round);
+      if (peek(cluster.gone + edge.from) != (round << 2 | JOINED)) continue;
+      const bool left = left_in_it(edge.to), cycle = peek(cluster.gone + edge.to) == (round << 2 | CYCLE);
+      if ((left && !cycle) || label[left ? cluster.head[edge.to] : edge.to] != label[top(edge.from)]) continue;
+      for (int x = edge.from;
+           atomicCAS(cluster.gone + x, round << 2 | JOINED, round << 2 | RETURNS) == (round << 2 | JOINED);)
+        x = (int)cluster.pick[x];
+    }
+    barrier.meet();
+    for (i64 v = first_thread(); v < vertices; v += all_threads())
+      if (left_in_it((int)v) && cluster.gone[v] & 1u) label[v] = label[top((int)v)];
+    barrier.meet();
+  }
+  int* smallest = cluster.tree;
+  for (i64 v = first_thread(); v < vertices; v += all_threads()) smallest[v] = (int)vertices;
+  barrier.meet();
+  for (i64 v = first_thread(); v < vertices; v += all_threads())
+    if (peek(smallest + label[v]) > (int)v) atomicMin(smallest + label[v], (int)v);
+  barrier.meet();
+  for (i64 v = first_thread(); v < vertices; v += all_threads()) label[v] = smallest[label[v]];
+}
+#endif  // KERNEL_strong_expand

@@ -215,6 +215,10 @@ def _constants(items: _Items, few: bool, copies: bool) -> tuple[tuple[str, int],
     """The constants of the GPU's kernel. few: rows have few entries. copies: rows are copied without removed edges."""
     listed, threads = items.triangles is not None, _of_kind("block", items.truss)
     lanes = 1 if listed else 8 if few else 32
+    # Rounds and scans of one block: long rows' cores take longer than a barrier and a round of all; warps that go on by
+    # themselves gain nothing from such rounds.
+    scans = items.truss or few
+    rounds = scans and not listed
     return (
         ("TRUSS", int(items.truss)),
         ("TRIANGLES", int(listed)),
@@ -223,9 +227,8 @@ def _constants(items: _Items, few: bool, copies: bool) -> tuple[tuple[str, int],
         ("SEGMENT", _of_kind("segment", items.truss)),
         ("SEGMENTED", int(items.elements > len(items.counts) and not listed)),
         ("LANES", lanes),
-        # Warps that go on by themselves gain nothing from rounds of one block
-        ("SMALL_ROUND", 0 if listed else tuning.count("peeling.small_round") * threads // lanes),
-        ("SMALL_SCAN", tuning.count("peeling.small_scan") * threads),
+        ("SMALL_ROUND", tuning.count("peeling.small_round") * threads // lanes if rounds else 0),
+        ("SMALL_SCAN", tuning.count("peeling.small_scan") * threads if scans else 0),
         ("THREADS", threads),
         ("RESIDENT", 1),
         ("COOPERATIVE", 1),

@@ -6,8 +6,9 @@ in-degree and out-degree find its component, usually the giant one, as what it r
 coloured: the smallest vertex number propagates along the edges, so that x[v] is the smallest vertex that reaches v. If
 x[v] = v, v is a root, and the vertices of its colour that reach it are its component. Rounds of removing and coloring
 follow until no vertex is left. On a GPU bitblas colours in one launch, forward and backward at the same time, by random
-priorities (Alabandi et al.): vertices with equal colours are in one component, the others are split by both. On a CPU
-with few threads it runs one depth-first search instead, which takes linear time.
+priorities (Alabandi et al.): vertices with equal colours are in one component, the others are split by both. Sparse
+graphs, whose paths are long, it contracts first: cycles, and vertices whose in-edges (or out-edges) all come from one
+vertex. On a CPU with few threads it runs one depth-first search instead, which takes linear time.
 
 State: x holds the colours of the vertices without a component, INT64; no entry means "done". Colours never rise along
 an edge, so the largest colour among the successors of a vertex tells whether one equals its own.
@@ -19,6 +20,8 @@ Check: SciPy's connected_components; NetworkX's condensation; no cycle is left.
 Tarjan: Depth-first search and linear graph algorithms. SIAM Journal on Computing 1(2), 1972.
 Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel. IPDPS workshops 2000.
 Alabandi, Sands, Biros, Burtscher: A high-performance algorithm for identifying strongly connected components. SC 2023.
+Munro: Efficient determination of the transitive closure of a directed graph. Information Processing Letters 1(2), 1971.
+Hecht, Ullman: Flow graph reducibility. SIAM Journal on Computing 1(2), 1972.
 Slota, Rajamanickam, Madduri: BFS and coloring-based algorithms for strongly connected components. IPDPS 2014.
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
@@ -29,7 +32,15 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import degrees, has_one_thread_labels, has_rounds, more_strong_labels, renumber, strong_labels
+from .._parts import (
+    contracted_strong_labels,
+    degrees,
+    has_one_thread_labels,
+    has_rounds,
+    more_strong_labels,
+    renumber,
+    strong_labels,
+)
 from .components import connected_components
 
 
@@ -48,12 +59,20 @@ def strongly_connected_components(A, *, gb=None):
     if check.is_symmetric(gb, A):
         return connected_components(A, gb=gb)
     rounds = has_rounds(A)
+    if rounds and A.nvals <= tuning.value("strong.sparse") * A.nrows:
+        if loops.cached(_most_edges, A, gb) <= tuning.count("strong.hub"):
+            return contracted_strong_labels(A, gb)
     loop = loops.cached_loop(_giant if rounds else _coloring, A, gb)
     left = loop.state["left"]
     left << True  # so that the first round begins
     loop.run()
     label = loop.result(loop.state["labels"])
     return more_strong_labels(A, label, left, gb) if rounds and left.nvals else label
+
+
+def _most_edges(A, gb):
+    """The number of edges from or to one vertex, at most."""
+    return max(int(degrees(A, gb).max()), int(degrees(A.T, gb).max()))
 
 
 def _giant(A, gb):
