@@ -704,7 +704,7 @@ def counts_after_selection() -> None:
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     C = graph(symmetric=True)
     with tuning.override({"supports.removed_share": 1.0, "supports.few_entries": 0}):
-        for least in (1, 2):
+        for least in (2, 3, 4):
             C = C.mxm(C.T, plus_pair).new(mask=C.S).select(">=", least).new()
 
 

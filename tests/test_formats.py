@@ -124,7 +124,9 @@ def test_round_trip_of_every_matrix(device, key):
         for x in (True, values(generator(name), dtype, len(p.rows))):
             A = make(p, x, dtype, key)
             assert (A.format, A.shape, A.nvals) == (key, (p.nrows, p.ncols), len(p.rows)), name
-            assert A._store.iso == (x is True or (device == "cpu" and len(set(x.tolist())) == 1))  # the host looks
+            # Values in host memory are compared, and few on a GPU
+            compared = device == "cpu" or len(p.rows) <= tuning.count("build.single_writes")
+            assert A._store.iso == (x is True or (compared and len(set(x.tolist())) == 1))
             assert_entries(A, p, np.asarray(x, A.dtype.np_type))
             assert_sound(A._store.structure.primary)
             q = Pattern(p.ncols, p.nrows, p.cols, p.rows)

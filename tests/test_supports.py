@@ -13,7 +13,7 @@ def count(library, C):
 
 
 def entries(A):
-    return [np.asarray(x).tolist() for x in A.to_coo()]
+    return [x.tolist() for x in A.to_coo()]
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
