@@ -6,7 +6,7 @@
 
 #ifdef KERNEL_lower_supports
 // removed: row * rows + column of the n removed entries, ascending, each with its mirror image. LANES threads take one.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     lower_supports(i64 n, i64 rows, const i64* removed, const PTR_T* ptr, const COL_T* col, COUNT_T* count) {
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x % LANES;

@@ -84,7 +84,7 @@ template <class T> __device__ __forceinline__ T shuffle_up(T x, int d) {
 
 // A warp per chunk. order: the number of the entry of each key, with ORDERED; else it is in the key. before: the pairs whose
 // first key is in an earlier chunk.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     sum_pairs(i64 n, SortedKeys<KEY_T> sorted, i64 group_bits, i64 groups, const i64* order, MatrixValues<A_T> a,
               const i64* before, PairRows to) {
   const i64 chunk = thread_number() / 32, begin = chunk * CHUNK;
