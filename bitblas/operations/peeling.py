@@ -311,6 +311,8 @@ def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
         return triangles_of_edges(edges)
     _, counts = _edges(edges, least - 1, least - 1)
     stays = counts >= least  # those of removed edges are lower
+    if stays.all():
+        return _of_edges(edges, counts)
     return _of_places(edges, counts, edges.device.xp.flatnonzero(_at_entries(edges, stays)))
 
 
@@ -346,8 +348,6 @@ def _of_places(edges: EdgeNumbers, values: Array, places: Array) -> MatrixStore:
     if not len(places):
         none = from_arrays(device, rows.nrows, rows.ncols, xp.zeros_like(rows.ptr), xp.zeros(0, rows.col.dtype))
         return of_rows(none, INT64, xp.zeros(0, np.int64))
-    if len(places) == rows.nvals:
-        return _of_edges(edges, values)
     ptr = xp.searchsorted(places, rows.ptr)
     col = rows.columns(0, rows.nvals)[places]
     found = values[edges.edge[places]].astype(np.int64)
