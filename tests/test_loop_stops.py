@@ -55,7 +55,7 @@ def begun(kind: str, n: int) -> tuple[Program, list[gb.Vector], list[gb.Vector]]
 def stopped(program: Program, device: str) -> Iterator[None]:
     """The program ends by a request to stop."""
     if device != "emulator":
-        with interrupted(0.1):
+        with interrupted(0.05):
             yield
         return
     captured = program._captured
@@ -71,7 +71,7 @@ def stopped(program: Program, device: str) -> Iterator[None]:
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_a_request_to_stop_ends_a_launch(device, kind, tune):
     tune(OPTIONS[kind])
-    n = 100 if device == "emulator" else 1 << 20
+    n = 100 if device == "emulator" else 1 << 18
     program, vectors, before = begun(kind, n)
     whole = program.run()
     expected = [x.dup() for x in vectors]

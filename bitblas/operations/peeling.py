@@ -268,7 +268,7 @@ def _self_loops(rows: Csr) -> Array:
 
 
 def _peel_edges(edges: EdgeNumbers, counts: Array, first: int, last: int) -> Array:
-    """The level that removes each edge (-1: none). counts: the triangles of each edge; lowered to the remaining ones."""
+    """The level that removes each edge (-1: none). counts: each edge's triangles, lowered to those left."""
     device, xp, m = edges.device, edges.device.xp, edges.count
     if not m:
         return counts
