@@ -312,9 +312,9 @@ def has_one_thread_labels(A: Matrix, threads: int) -> bool:
     return has_peeling(A) and A.device.host_memory and A.device.threads <= threads
 
 
-def has_plain_rows(A: Matrix) -> bool:
-    """Whether a matrix of bitblas holds plain rows, so that reading them converts nothing."""
-    return _itself(A)._store.structure.has_plain_rows
+def keeps_plain_rows(A: Matrix) -> bool:
+    """Whether a matrix of bitblas keeps plain rows, so that reading them converts nothing, but for the first time."""
+    return _itself(A)._store.structure.keeps_plain_rows
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:
