@@ -13,12 +13,11 @@ tables of sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.cached import cached_property
 from semirings.dtypes import BOOL, INT64, UINT32, UINT64, DataType, lookup_dtype
 
 from .. import tuning
@@ -269,9 +268,9 @@ class FlatGroupSums(GroupSums, FlatStore):
         self.device, (self.nrows, self.ncols) = of.A.device, of.shape
         self.owner_count = 0
 
-    def _flat(self) -> VectorStore:
-        flat = flat_of(self.compute())
-        self.of = None
-        return flat
-
-    flat: Any = cached_property(_flat)
+    def __getattr__(self, name: str) -> VectorStore:
+        """`flat`, at its first read."""
+        if name != "flat":
+            raise AttributeError(name)
+        self.flat, self.of = flat_of(self.compute()), None
+        return self.flat
