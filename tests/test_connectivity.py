@@ -110,13 +110,15 @@ def test_components_by_union_find(edges):
     A = matrix(bitblas, Graph.of(300, [*zip(graph.rows.tolist(), graph.cols.tolist(), strict=True)]))
     U = bitblas.binary.pair(A | A.T).new()
     ordered, (i, j, _) = U.reorder("degree"), U.to_coo()
-    tiles = bitblas.Matrix.from_coo(i, j, True, nrows=300, ncols=300, format="b2sr", tile=8)
+    tiles, packed = (
+        bitblas.Matrix.from_coo(i, j, True, nrows=300, ncols=300, format=format) for format in ("b2sr", "mplg")
+    )
     for threads in (8, 0):
         with tuning.override({"components.threads": threads}):
             assert np.array_equal(full(weakly_connected(A)), label)
-            for M in (U, U.T, ordered, tiles):
+            for M in (U, U.T, ordered, tiles, packed):
                 assert np.array_equal(full(connected_components(M)), label)
-    assert "csr" in tiles.memory().forms
+    assert "csr" in tiles.memory().forms and "csr" not in packed.memory().forms
 
 
 class Programs:

@@ -312,9 +312,10 @@ def has_one_thread_labels(A: Matrix, threads: int) -> bool:
     return has_peeling(A) and A.device.host_memory and A.device.threads <= threads
 
 
-def keeps_plain_rows(A: Matrix) -> bool:
-    """Whether a matrix of bitblas keeps plain rows, so that reading them converts nothing, but for the first time."""
-    return _itself(A)._store.structure.keeps_plain_rows
+def reads_plain_rows(A: Matrix) -> bool:
+    """Whether plain rows of a matrix of bitblas take little time: it has rows, plain or packed, or keeps those built."""
+    structure = _itself(A)._store.structure
+    return structure.primary.format.by_rows or (structure.cached_as("csr") == "csr" and structure.keeps("csr"))
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:

@@ -140,11 +140,6 @@ class Structure:
         rows: Rows = found
         return rows
 
-    @property
-    def keeps_plain_rows(self) -> bool:
-        """Whether plain rows are kept once built."""
-        return self.keeps(CSR) and self.cached_as(CSR) == CSR
-
     def plain_rows(self, *, transposed: bool = False, keep: bool = False) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are
         kept, if they may be; so are all with `keep`."""
