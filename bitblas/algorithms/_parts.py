@@ -313,7 +313,7 @@ def has_one_thread_labels(A: Matrix, threads: int) -> bool:
 
 
 def reads_plain_rows(A: Matrix) -> bool:
-    """Whether plain rows of a matrix of bitblas take little time: it has rows, plain or packed, or keeps those built."""
+    """Whether plain rows are soon read: the matrix of bitblas has rows, plain or packed, or keeps those built."""
     structure = _itself(A)._store.structure
     return structure.primary.format.by_rows or (structure.cached_as("csr") == "csr" and structure.keeps("csr"))
 
