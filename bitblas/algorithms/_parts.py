@@ -313,9 +313,8 @@ def has_one_thread_labels(A: Matrix, threads: int) -> bool:
 
 
 def reads_plain_rows(A: Matrix) -> bool:
-    """Whether plain rows are soon read: the matrix of bitblas has rows, plain or packed, or keeps those built."""
-    structure = _itself(A)._store.structure
-    return structure.primary.format.by_rows or (structure.cached_as("csr") == "csr" and structure.keeps("csr"))
+    """Whether plain rows of a matrix of bitblas are soon read."""
+    return _itself(A)._store.structure.reads_plain_rows
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:

@@ -140,6 +140,11 @@ class Structure:
         rows: Rows = found
         return rows
 
+    @property
+    def reads_plain_rows(self) -> bool:
+        """Whether plain rows are soon read: it has rows, plain or packed, or keeps those built."""
+        return self.primary.format.by_rows or (self.cached_as(CSR) == CSR and self.keeps(CSR))
+
     def plain_rows(self, *, transposed: bool = False, keep: bool = False) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are
         kept, if they may be; so are all with `keep`."""
