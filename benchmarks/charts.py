@@ -14,19 +14,28 @@ HUES = {
     OURS: "#0d9488",
     "cuGraph": "#d97706",
     "SuiteSparse": "#7c8ba1",
-    "SuiteSparse, 16 CPU threads": "#7c8ba1",
-    "NetworkX, 1 CPU thread": "#db2777",
+    "NetworkX": "#db2777",
     "BLEST": "#8b5cf6",
     "ECL": "#2563eb",
     "cuSPARSE": "#65a30d",
-    "NetworKit, 16 CPU threads": "#b45309",
-    "igraph, 1 CPU thread": "#be123c",
-    "SciPy, 1 CPU thread": "#0369a1",
+    "NetworKit": "#b45309",
+    "igraph": "#be123c",
+    "SciPy": "#0369a1",
 }
 INK = "#7b8794"  # on white and on dark paper
 SCHEMES = {"light": "#1b2733", "dark": "#e6edf3"}
 SPACE = "\u2002"  # SVG merges plain ones
 MINOR = {"light": "#94a3b8", "dark": "#64748b"}
+
+
+def library(who: str) -> str:
+    """The name of a library without its number of threads."""
+    return who.partition(",")[0]
+
+
+def place(who: str) -> int:
+    """The place of a library among the others, in tables and charts."""
+    return list(HUES).index(library(who))
 
 
 def duration(ms: float) -> str:
@@ -50,7 +59,7 @@ def _bare(axes: Any, ink: str) -> None:
 
 def dots(rows: Mapping[str, Mapping[str, float]]) -> Any:
     """One algorithm: a row for each graph, a dot for each library at its milliseconds, on a log scale."""
-    sides = sorted({who for row in rows.values() for who in row}, key=list(HUES).index)
+    sides = sorted({who for row in rows.values() for who in row}, key=place)
     height = 0.75 + 0.36 * len(rows)
     drawing = _figure(5.4, height)
     drawing.set_layout_engine("none")
@@ -58,7 +67,9 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> Any:
     for k, row in enumerate(rows.values()):
         axes.plot([min(row.values()), max(row.values())], [k, k], color=INK, linewidth=1, alpha=0.5, zorder=1)
         for who, ms in sorted(row.items(), key=lambda item: item[0] == OURS):
-            axes.scatter([ms], [k], s=95 if who == OURS else 55, color=HUES[who], zorder=3 if who == OURS else 2)
+            axes.scatter(
+                [ms], [k], s=95 if who == OURS else 55, color=HUES[library(who)], zorder=3 if who == OURS else 2
+            )
         axes.annotate(
             duration(row[OURS]),
             (row[OURS], k),
@@ -80,7 +91,7 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> Any:
     axes.grid(axis="x", color=INK, alpha=0.25)
     axes.set_axisbelow(True)
     legend = drawing.legend(
-        handles=[axes.scatter([], [], s=60, color=HUES[who], label=who.partition(",")[0]) for who in sides],
+        handles=[axes.scatter([], [], s=60, color=HUES[library(who)], label=library(who)) for who in sides],
         loc="upper left",
         bbox_to_anchor=(0.0, 1 - 0.06 / height),
         ncols=len(sides),
@@ -93,7 +104,7 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> Any:
         borderpad=0.0,
     )
     for text, who in zip(legend.get_texts(), sides):
-        text.set_color(HUES[who])
+        text.set_color(HUES[library(who)])
     _bare(axes, INK)
     return drawing
 

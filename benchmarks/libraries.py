@@ -199,6 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.libraries", description=__doc__.splitlines()[0])
     p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py) or .mtx files, with commas")
+    p.add_argument("--folder", help="of files NAME.npz, NAME.mtx or NAME.mtx.gz")
     p.add_argument("--algorithms", default=",".join(ALGORITHMS), help="with commas")
     p.add_argument("--libraries", default=",".join(LIBRARIES), help="with commas")
     p.add_argument("--samples", type=int, default=5)
@@ -211,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for option, some, known in (("algorithms", algorithms, ALGORITHMS), ("libraries", libraries, tuple(LIBRARIES))):
         if unknown := set(some) - set(known):
             p.error(f"--{option}: unknown {', '.join(sorted(unknown))}; known: {', '.join(known)}")
-    names = args.graphs.split(",")
+    names = [graphs.located(name, args.folder) for name in args.graphs.split(",")]
     return table.ended(
         "benchmarks.libraries",
         lambda: measure(names, algorithms, libraries, args.samples, args.budget, args.threads, args.python, table.say),

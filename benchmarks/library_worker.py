@@ -232,6 +232,12 @@ class Scipy(Library):
 LIBRARIES: dict[str, type[Library]] = {"bitblas": Ours, "NetworKit": NetworKit, "igraph": Igraph, "SciPy": Scipy}
 
 
+def threaded(name: str, threads: int) -> str:
+    """A library with its number of threads, of which all but NetworKit use one."""
+    count = threads if name == "NetworKit" else 1
+    return f"{name}, {count} CPU thread{'s' * (count > 1)}"
+
+
 def _reached(distances: Any, missing: float) -> np.ndarray:
     """The distances, with `missing` at vertices that were not reached."""
     found = np.asarray(distances, np.float64)

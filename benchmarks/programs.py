@@ -18,13 +18,11 @@ The table has the peers' times on the same graphs, from `stored/`, which has the
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +32,8 @@ from bitblas import algorithms as a
 from bitblas.algorithms import Watch
 from bitblas.compare import fixed
 
-from . import checks, graphs, libraries, table
-from .library_worker import LIBRARIES, ROUNDS, TOGETHER
+from . import checks, graphs, libraries, results, table
+from .library_worker import LIBRARIES, ROUNDS, TOGETHER, threaded
 
 GRAPHS = (
     "rmat20", "rmat22", "delaunay_n20", "grid2d_2048", "stencil27_100", "mycielskian14", "crawl_n18", "social_n18",
@@ -50,17 +48,15 @@ TABLES = {
 # Libraries load graphs of up to MOST_READ entries, and run LONG algorithms on those of up to MOST_SEARCHED.
 LONG = "searches", "betweenness", "louvain", "leiden"
 MOST_READ, MOST_SEARCHED = 1 << 23, 1 << 21
-STORED = Path(__file__).parent / "stored"
 
 
 def peers() -> dict[tuple[str, str], tuple[str, float]]:
-    """{(algorithm, graph): (name, milliseconds)} of the fastest stored peer on a GPU."""
+    """{(algorithm, graph): (name, milliseconds)} of the fastest stored peer of a GPU."""
     found: dict[tuple[str, str], tuple[str, float]] = {}
-    for path in STORED.glob("peer-*.json"):
-        made = json.loads(path.read_text())
-        for row in made["rows"] if made["device"] == "gpu" else []:
-            key, figure = (row["algorithm"], row["graph"]), (made["who"], row["ms"])
-            found[key] = min(found.get(key, figure), figure, key=lambda x: x[1])
+    for run, graph, algorithm, ms in results.read():
+        if run.device == "gpu" and run.who != results.OURS:
+            known = found.setdefault((algorithm, graph), (run.who, ms))
+            found[algorithm, graph] = min(known, (run.who, ms), key=lambda figure: figure[1])
     return found
 
 
@@ -263,9 +259,8 @@ def _libraries(
         made = libraries.measure([graph], names, beside, 2, 1.0, threads, say=lambda _: None)
         for row in made["libraries"]:
             for name, one in row["sides"].items():
-                count = threads if name == "NetworKit" else 1
                 yield {
-                    "who": f"{name}, {count} CPU thread{'s' * (count > 1)}",
+                    "who": threaded(name, threads),
                     "version": made["versions"][LIBRARIES[name].packages[0]],
                     "graph": graph.name, "algorithm": row["algorithm"], "ms": one["ms"], "right": one["right"],
                 }  # fmt: skip

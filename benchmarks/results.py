@@ -1,7 +1,8 @@
 """python -m benchmarks.results: write the page of results, its tables, charts and JSON, from stored runs.
 
 Reads every file of benchmarks/stored/: JSON of `python -m benchmarks` and `python -m benchmarks.programs`, and figures
-of peers with their versions and dates. To add a run, add its file and run this command; of the same figure in two files
+of peers with their versions and dates; those of `python -m benchmarks.libraries`, in libraries/, are also peers of a
+GPU on the same graphs. To add a run, add its file and run this command; of the same figure in two files
 the later one counts. Writes docs/results.md, docs/results.json, and results-*.svg and first-*.svg in docs/pictures/.
 `--check` writes nothing, and fails if something would change.
 """
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from . import charts, cpu, sections
+from .library_worker import LIBRARIES, threaded
 
 ROOT = Path(__file__).parents[1]
 STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
@@ -65,7 +67,7 @@ class Figure(NamedTuple):
 def read(folder: Path = STORED) -> list[Figure]:
     """All figures of a folder, earliest first. ValueError for a file of another kind."""
     found: list[Figure] = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted([*folder.glob("*.json"), *folder.glob("libraries/*.json")]):
         if path.name != "reasons.json":
             found += _figures(path.name, json.loads(path.read_text()))
     return sorted(found, key=lambda figure: figure.run.date)
@@ -75,6 +77,8 @@ def _figures(name: str, made: dict[str, Any]) -> list[Figure]:
     if "who" in made:
         run = Run(made["who"], made["version"], made["device"], made["machine"], made["month"], made["how"])
         return [Figure(run, row["graph"], row["algorithm"], row["ms"]) for row in made["rows"]]
+    if "libraries" in made:
+        return [Figure(run, *row) for run, rows in _graph_libraries(made) for row in rows]
     if "commit" not in made or not ({"rows", "graphs"} & set(made)):
         raise ValueError(f"{name}: expected a run of the benchmarks, or figures of a peer with who, version and month")
     device = "cpu" if made["device"] == "cpu" else "gpu"
@@ -99,6 +103,24 @@ def _figures(name: str, made: dict[str, Any]) -> list[Figure]:
                 if not row[side]["equal"]:
                     raise ValueError(f"{name}: {row['verb']} on {graph['name']} has another answer from {side}")
                 found.append(Figure(run, graph["name"], row["verb"], 1e3 * row[side]["median_seconds"]))
+    return found
+
+
+def _graph_libraries(made: dict[str, Any]) -> list[tuple[Run, list[tuple[str, str, float]]]]:
+    """The libraries of a run of `benchmarks.libraries`, and the graph, algorithm and milliseconds of each figure."""
+    found = []
+    for name in LIBRARIES:
+        rows = [
+            (row["graph"], row["algorithm"], row["sides"][name]["ms"])
+            for row in made["libraries"]
+            if name in row["sides"] and row["sides"][name]["right"]
+        ]
+        if rows and name != OURS:
+            version, machine = made["versions"][LIBRARIES[name].packages[0]], made["machine"]
+            where = f"{machine['processor']}, {machine['cores']} cores"
+            how = f"the least of {made['samples']} calls in a process of its own, from the vertex of largest degree"
+            run = Run(threaded(name, made["threads"]), version, "gpu", where, made["time"][:10], how)
+            found.append((run, rows))
     return found
 
 
@@ -167,7 +189,7 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
             continue
         parts.append(f"## {title}\n\n{_summary(rows)}\n")
         for algorithm, some in by_algorithm(rows).items():
-            peers = sorted({who for row in some.values() for who in row} - {OURS}, key=list(charts.HUES).index)
+            peers = sorted({who for row in some.values() for who in row} - {OURS}, key=charts.place)
             name = NAMES[algorithm]
             said = (
                 f"{name} {title[0].lower()}{title[1:]}: milliseconds of {', '.join((OURS, *peers))} by graph, log scale"
@@ -187,7 +209,8 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
 
 
 def _summary(rows: Table) -> str:
-    each = [row[OURS] <= ms for row in rows.values() for who, ms in row.items() if who not in (OURS, FIRST_SIDES[-1])]
+    left_out = *LIBRARIES, charts.library(FIRST_SIDES[-1])
+    each = [row[OURS] <= ms for row in rows.values() for who, ms in row.items() if charts.library(who) not in left_out]
     return f"bitblas is at least as fast in {sum(each)} of {len(each)} comparisons with compiled libraries."
 
 
@@ -218,7 +241,8 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
         "model of a social network. `USA-road-d.NW` (roads), `soc-Slashdot0902`, `facebook_combined` and",
         "`JohnsHopkins55` (social networks) are files of public collections, made symmetric. The figures of cuGraph,",
         "BLEST, ECL and cuSPARSE are stored ones of an H200 with these libraries, which the machine of the other runs",
-        "does not have: on graphs without such a figure only libraries of the CPU ran next to bitblas.",
+        "does not have: on graphs without such a figure only NetworKit, igraph and SciPy ran next to bitblas, on two",
+        "cores of the same host. They are not counted among the comparisons.",
         "",
     ]
     return "\n".join(lines)

@@ -537,7 +537,7 @@ def bits_of(structure: Structure) -> Array:
 
 def flat_of(A: MatrixStore) -> VectorStore:
     """A matrix of any format as a vector of all positions: its own, or computed once; read-only."""
-    if type(A) is FlatStore:
+    if isinstance(A, FlatStore):
         return A.flat
     flat: VectorStore | None = A.prepared.get("flat")
     if flat is None:

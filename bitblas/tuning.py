@@ -1301,13 +1301,6 @@ TABLE: dict[str, Threshold] = {
     "louvain.sorted_entries": Threshold(
         1 << 20, "entries", "A contraction of more entries sorts the rows first, so that its tables are in cache."
     ),
-    # Contraction: operations/contraction.py.
-    "contraction.few_groups": Threshold(
-        512,
-        "groups",
-        "With at most so many groups of a large graph, S' A is computed at once, as a multivector.",
-        "H200 with other work on it, rmat20, 300 groups: S' A S 14.7 ms instead of 2.8, and S' A alone 4 instead of 32",
-    ),
     # Peeling: operations/peeling.py.
     "peeling.merged_row": Threshold(
         64,

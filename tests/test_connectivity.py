@@ -104,17 +104,21 @@ def test_strong_components_that_are_no_giant(device, edges):
 
 @pytest.mark.parametrize("edges", [100, 400, 3000])
 def test_components_by_union_find(edges):
-    """By one thread, and by rounds; of vertices in another order, and of directed graphs."""
+    """By one thread, which keeps the rows of tiles, and by rounds; in another order, and of directed graphs."""
     graph = oracles.random(300, edges, edges)
     label = oracles.components(graph)
     A = matrix(bitblas, Graph.of(300, [*zip(graph.rows.tolist(), graph.cols.tolist(), strict=True)]))
     U = bitblas.binary.pair(A | A.T).new()
-    ordered = U.reorder("degree")
+    ordered, (i, j, _) = U.reorder("degree"), U.to_coo()
+    tiles, packed = (
+        bitblas.Matrix.from_coo(i, j, True, nrows=300, ncols=300, format=format) for format in ("b2sr", "mplg")
+    )
     for threads in (8, 0):
         with tuning.override({"components.threads": threads}):
             assert np.array_equal(full(weakly_connected(A)), label)
-            for M in (U, U.T, ordered):
+            for M in (U, U.T, ordered, tiles, packed):
                 assert np.array_equal(full(connected_components(M)), label)
+    assert "csr" in tiles.memory().forms and "csr" not in packed.memory().forms
 
 
 class Programs:

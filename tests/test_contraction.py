@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 
 import bitblas as gb
-from bitblas import tuning
 from bitblas.operations import contraction
 
 SHAPES = [(50, 300, 7), (1, 1, 1), (5, 0, 2), (300, 5000, 300), (400, 40000, 3), (70000, 9000, 70000)]
@@ -89,11 +88,8 @@ def test_rows_of_each_format(device, format):
 
 @pytest.mark.off_cpu
 @pytest.mark.parametrize("share", [1, 0.7, 0])  # of the vertices that are in a group
-@pytest.mark.parametrize(
-    ("n", "count", "entries", "few"),
-    [(5, 3, 0, 0), (5, 1, 7, 0), (6000, 2, 300, 0), (6000, 2, 300, 2), (40, 1000, 33, 0)],
-)
-def test_few_groups_and_many(device, n, count, entries, few, share):
+@pytest.mark.parametrize(("n", "count", "entries"), [(5, 3, 0), (5, 1, 7), (6000, 2, 300), (40, 1000, 33)])
+def test_few_groups_and_many(device, n, count, entries, share):
     rng = np.random.default_rng(n)
     i, j = np.divmod(rng.choice(n * n, entries, replace=False), n)
     A = gb.Matrix.from_coo(i, j, i - j + 0.5, nrows=n, ncols=n, device=device)
@@ -101,10 +97,9 @@ def test_few_groups_and_many(device, n, count, entries, few, share):
     there[0] |= share > 0
     v = np.flatnonzero(there)
     S = gb.Matrix.from_coo(v, group[v], True, nrows=n, ncols=count, device=device)
-    with tuning.override({"contraction.few_groups": few}):
-        C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
-        assert (gb.explain(C).direction == "contraction") == (share > 0 and (n < 6000 or few == 0))
-        found = C.new().to_coo()
+    C = S.T.mxm(A, gb.semiring.plus_second["FP64"]).mxm(S, gb.semiring.plus_first["FP64"])
+    assert (gb.explain(C).direction == "contraction") == (share > 0)
+    found = C.new().to_coo()
     i, j = (x[there[i] & there[j]] for x in (i, j))
     right = scipy.sparse.coo_array((i - j + 0.5, (group[i], group[j])), shape=(count, count)).tocsr().tocoo()
     for x, expected in zip(found, (*right.coords, right.data), strict=True):
@@ -135,11 +130,6 @@ def test_chunks_of_sorted_entries(device, monkeypatch, bits, kind, groups):
 @pytest.mark.off_cpu
 @pytest.mark.parametrize(("n", "count"), [(160, 100), (5000, 100)])  # of few columns as well
 def test_explain_contraction(device, n, count):
-    with tuning.override({"contraction.few_groups": 0}):
-        explain_contraction(device, n, count)
-
-
-def explain_contraction(device, n, count):
     v = np.arange(n)
     A = gb.Matrix.from_coo(np.r_[v, v], np.r_[v, v[::-1]], np.r_[v, v], device=device)
     S, part = (

@@ -27,6 +27,26 @@ def test_the_page_of_results_is_what_the_stored_runs_give(tmp_path):
         results.read(tmp_path)
 
 
+def test_libraries_are_peers_of_a_gpu(tmp_path):
+    """On the same graph, but for wrong answers; our own times on the CPU are not."""
+    ours = {
+        "who": "bitblas", "version": "abc", "device": "gpu", "machine": "m", "month": "2026-11", "how": "h",
+        "rows": [{"graph": "roads", "algorithm": "bfs", "ms": 0.5}],
+    }  # fmt: skip
+    sides = {name: {"ms": ms, "right": ms < 9} for name, ms in (("bitblas", 3.0), ("NetworKit", 2.0), ("SciPy", 9.0))}
+    theirs = {
+        "time": "2026-11-29T00:00:00Z", "machine": {"processor": "p", "cores": 2}, "threads": 2, "samples": 4,
+        "versions": {"numba": "1", "networkit": "11.3", "scipy": "1"},
+        "libraries": [{"graph": graph, "algorithm": "bfs", "sides": sides} for graph in ("roads", "web")],
+    }  # fmt: skip
+    (tmp_path / "ours.json").write_text(json.dumps(ours))
+    (tmp_path / "libraries").mkdir()
+    (tmp_path / "libraries" / "theirs.json").write_text(json.dumps(theirs))
+    figures = results.read(tmp_path)
+    assert results.latest(figures, "gpu") == {("bfs", "roads"): {"bitblas": 0.5, "NetworKit, 2 CPU threads": 2.0}}
+    assert "| roads | 0.5 | 2 (4.0) |" in results.page(figures, {})
+
+
 def test_results_say_losses_like_wins():
     assert [results.ratio(2.0, x) for x in (1.0, 2.05, 4.0)] == ["**2.0 slower**", "the same", "2.0"]
 

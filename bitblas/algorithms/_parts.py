@@ -312,9 +312,9 @@ def has_one_thread_labels(A: Matrix, threads: int) -> bool:
     return has_peeling(A) and A.device.host_memory and A.device.threads <= threads
 
 
-def has_plain_rows(A: Matrix) -> bool:
-    """Whether a matrix of bitblas holds plain rows, so that reading them converts nothing."""
-    return _itself(A)._store.structure.has_plain_rows
+def reads_plain_rows(A: Matrix) -> bool:
+    """Whether plain rows of a matrix of bitblas are soon read."""
+    return _itself(A)._store.structure.reads_plain_rows
 
 
 def component_labels(A: Matrix, gb: ModuleType) -> Vector:

@@ -141,13 +141,14 @@ class Structure:
         return rows
 
     @property
-    def has_plain_rows(self) -> bool:
-        return self.has(CSR) and self.cached_as(CSR) == CSR
+    def reads_plain_rows(self) -> bool:
+        """Whether plain rows are soon read: it has rows, plain or packed, or keeps those built."""
+        return self.primary.format.by_rows or (self.cached_as(CSR) == CSR and self.keeps(CSR))
 
-    def plain_rows(self, *, transposed: bool = False) -> Csr:
+    def plain_rows(self, *, transposed: bool = False, keep: bool = False) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are
-        kept, if they may be."""
-        kept = transposed or self.has_plain_rows
+        kept, if they may be; so are all with `keep`."""
+        kept = transposed or keep or (self.has(CSR) and self.cached_as(CSR) == CSR)
         found: Any = self.layout(CSR, transposed=transposed) if kept else self.primary.to_csr(False)[0]
         rows: Csr = found
         return rows

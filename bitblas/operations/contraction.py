@@ -12,6 +12,7 @@ tables of sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..formats import Structure
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type
 from ..kernels.variant import VALUES, Variant
 from ..plan.product import is_tall_skinny, kind_of
-from ..store import FlatStore, MatrixStore, PlainValues, RowLayout
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, flat_of
 from ..typing import Array
 from . import lazy_map_product
 from .lazy_map_product import LazyMapProduct, is_single, keys_of
@@ -176,23 +177,20 @@ def delays(of: MatrixProduct) -> bool:
         return False
     if A.nrows != B.nrows or A.structure.hypersparse or B.structure.hypersparse:
         return False
-    size, few = semiring.return_type.np_type.itemsize, tuning.count("contraction.few_groups")
-    if A.ncols <= few and is_tall_skinny(A.nrows, A.ncols, A.nvals, A.device.kind, size):
-        return False
     return A.nvals > 0 and is_single(A.structure.rows()) and not lazy_map_product.delays(of)
 
 
-class GroupSums(LazyMapProduct):
-    """The product S' A of a transposed map and a square matrix."""
+def delayed(of: MatrixProduct, compute: Callable[[], MatrixStore]) -> GroupSums:
+    """S' A. compute: the same as a store, called when it is read."""
+    S, size = of.A, of.semiring.return_type.np_type.itemsize
+    flat = is_tall_skinny(S.nrows, S.ncols, S.nvals, S.device.kind, size)
+    return FlatGroupSums(of, compute) if flat else RowGroupSums(of, compute)
 
-    def operands(self, selection: Selection, transpose: bool) -> Operands | str:
-        return "the product is computed already" if self.of is None else "the left operand is a map, transposed"
 
-    def sums_all(self, monoid: object) -> bool:
-        return False
+class GroupSums(MatrixStore):
+    """The product S' A of a transposed map and a square matrix. of: its operands; None: it is computed already."""
 
-    def then(self, applied: object, compute: object) -> None:
-        return None
+    of: MatrixProduct | None
 
     def refuses(self, of: MatrixProduct) -> str:
         """Why a product of this one is not a contraction; "" if it is. Reads no entries."""
@@ -227,7 +225,7 @@ class GroupSums(LazyMapProduct):
         return kind_of(self.of.semiring, self.of.A.raw, self.of.B.raw)[0]
 
     @property
-    def key(self) -> str:
+    def summed(self) -> str:
         """The format of A."""
         assert self.of is not None
         return self.of.B.structure.primary.key
@@ -245,3 +243,34 @@ class GroupSums(LazyMapProduct):
         S, A, *_ = self.of
         groups = Groups(keys_of(S.structure.rows()), S.ncols, S.nvals < S.nrows)
         return contract_pairs(A.structure.rows(), self.weights(), groups, semiring.return_type)
+
+
+class RowGroupSums(GroupSums, LazyMapProduct):
+    """By rows."""
+
+    def operands(self, selection: Selection, transpose: bool) -> Operands | str:
+        return "the product is computed already" if self.of is None else "the left operand is a map, transposed"
+
+    def sums_all(self, monoid: object) -> bool:
+        return False
+
+    def then(self, applied: object, compute: object) -> None:
+        return None
+
+
+class FlatGroupSums(GroupSums, FlatStore):
+    """A bitmap, because there are few groups."""
+
+    def __init__(self, of: MatrixProduct, compute: Callable[[], MatrixStore]) -> None:
+        self.of, self.compute = of, compute
+        self.dtype, self.order, self.plain = of.semiring.return_type, None, False
+        self.copies, self.prepared = {}, {}
+        self.device, (self.nrows, self.ncols) = of.A.device, of.shape
+        self.owner_count = 0
+
+    def __getattr__(self, name: str) -> VectorStore:
+        """`flat`, at its first read."""
+        if name != "flat":
+            raise AttributeError(name)
+        self.flat, self.of = flat_of(self.compute()), None
+        return self.flat

@@ -175,7 +175,7 @@ def merge(
     are not shared."""
     t = flat_of(T)
     same = T is C
-    C = C.copy() if type(C) is FlatStore and (same or not inside) else _writable(C)
+    C = C.copy() if isinstance(C, FlatStore) and (same or not inside) else _writable(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
     if m is not None and m.words is C.flat.bits and m.complement and not replace:
         m = Mask(m.bits.copy(), True)  # a copy, because it changes while it is read

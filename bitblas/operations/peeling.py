@@ -267,21 +267,20 @@ def _self_loops(rows: Csr) -> Array:
     return found
 
 
-def _edges(edges: EdgeNumbers, first: int, last: int) -> tuple[Array, Array]:
-    """The level that removes each edge (-1: none), and the remaining triangles of the others."""
+def _peel_edges(edges: EdgeNumbers, counts: Array, first: int, last: int) -> Array:
+    """The level that removes each edge (-1: none). counts: each edge's triangles, lowered to those left."""
     device, xp, m = edges.device, edges.device.xp, edges.count
-    counts = count_triangles(edges)
     if not m:
-        return counts, counts
+        return counts
     elements = m
     if device.is_simt:
         if items := _listed(edges, counts, last):
-            return _peel(items, first, last), counts
+            return _peel(items, first, last)
         length = edges.rows.ptr[1:] - edges.rows.ptr[:-1]
         shorter = xp.minimum(length[edges.tail], length[edges.head])
         elements += int((shorter // _of_kind("segment", True)).sum(dtype=np.int64))
     graph = edges.rows.ptr, edges.rows.col, edges.edge, edges.tail, edges.head
-    return _peel(_Items(device, counts, graph, edges.types, elements, edges.entries, True), first, last), counts
+    return _peel(_Items(device, counts, graph, edges.types, elements, edges.entries, True), first, last)
 
 
 def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
@@ -307,17 +306,18 @@ def _listed(edges: EdgeNumbers, counts: Array, last: int) -> _Items | None:
 def truss(edges: EdgeNumbers, least: int) -> MatrixStore:
     """The edges that remain, both ways, if each must be in at least `least` remaining triangles, with the number of
     these triangles: INT64."""
-    if least <= 0:
-        return triangles_of_edges(edges)
-    _, counts = _edges(edges, least - 1, least - 1)
+    counts = count_triangles(edges)
+    # Where rows have few entries, some edge nearly always falls
+    if least <= 0 or (edges.count and not edges.has_few_entries and int(counts.min()) >= least):
+        return _of_edges(edges, counts)
+    _peel_edges(edges, counts, least - 1, least - 1)
     stays = counts >= least  # those of removed edges are lower
     return _of_places(edges, counts, edges.device.xp.flatnonzero(_at_entries(edges, stays)))
 
 
 def truss_numbers(edges: EdgeNumbers) -> MatrixStore:
     """The truss number of each edge, both ways: INT64."""
-    level, _ = _edges(edges, 0, NEVER)
-    return _of_edges(edges, level + 2)
+    return _of_edges(edges, _peel_edges(edges, count_triangles(edges), 0, NEVER) + 2)
 
 
 def triangles_of_edges(edges: EdgeNumbers) -> MatrixStore:

@@ -618,7 +618,7 @@ def explain(of: MatrixProduct, *, source: bool, now: bool = False) -> tuple[Plan
     refusal = A.refuses(of) if isinstance(A, contraction.GroupSums) else ""
     if isinstance(A, contraction.GroupSums) and not refusal:
         why = "S' A S for a map S: entries are summed by the groups of their row and column; S' A is not computed"
-        return Plan("mxm", semiring.op.name, A.key, False, "contraction", A.kind, 1, why), ()
+        return Plan("mxm", semiring.op.name, A.summed, False, "contraction", A.kind, 1, why), ()
     if not now and contraction.delays(of):
         plan, variants = explain(of, source=source, now=True)
         return _delayed(plan, "the left one, a map,"), variants
@@ -662,7 +662,7 @@ def mxm(
     if isinstance(A, contraction.GroupSums) and not A.refuses(of):
         return A.contracted(semiring)
     if not now and contraction.delays(of):
-        return contraction.GroupSums(of, functools.partial(_group_sums, of))
+        return contraction.delayed(of, functools.partial(_group_sums, of))
     if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, mask)
     if (sampled := plan_sddmm(A, B, semiring, mask, (transpose_a, transpose_b))) is not None:

@@ -21,7 +21,7 @@ ROOM = 4  # the edges of all rounds of a contraction that fit, per entry
 def connected_components(A: MatrixStore) -> np.ndarray:
     """The smallest vertex number (the user's) in the component of each vertex of a square matrix in host memory, INT64;
     entries join both ways. Raises OutOfMemory."""
-    device, rows, n = A.device, A.structure.plain_rows(), A.nrows
+    device, rows, n = A.device, A.structure.plain_rows(keep=True), A.nrows
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (kind.itemsize + 8) * n)
     parent, label = np.arange(n, dtype=kind), np.empty(n, np.int64)
@@ -48,7 +48,7 @@ def strong_components(A: MatrixStore) -> np.ndarray:
     INT64. Raises OutOfMemory."""
     if A.structure.symmetric:
         return connected_components(A)
-    device, rows, n = A.device, A.structure.plain_rows(), A.nrows
+    device, rows, n = A.device, A.structure.plain_rows(keep=True), A.nrows
     kind = index_type(n + 1)
     device.foresee(f"components of {n} vertices", (5 * kind.itemsize + rows.ptr.itemsize) * n)
     label, waiting, state = np.full(n, -1, kind), np.empty(n, kind), np.zeros(4, np.int64)

@@ -166,7 +166,7 @@ def is_flat(A: MatrixStore) -> bool:
     if A.plain:
         return False
     lazy: Any = A  # a masked product whose structure is not computed for this
-    return type(A) is FlatStore or bool((lazy.places if A.deferred else A.structure).bitmap)
+    return isinstance(A, FlatStore) or bool((lazy.places if A.deferred else A.structure).bitmap)
 
 
 def storage_of(A: MatrixStore) -> str:

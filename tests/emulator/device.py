@@ -67,9 +67,9 @@ class Loop(HostLoop):
         leave_scratch(build.device)
         warm((*parts.begin, *parts.body, *start(build, 0), *finish(build, 0), *parts.end))
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, told: HostWords, meanwhile: Callable[[int], None]) -> None:
         leave_scratch(self.device)
-        super().run(stop, told, meanwhile)
+        super().run(told, meanwhile)
 
 
 # ---- the device -----------------------------------------------------------------------------------------------------

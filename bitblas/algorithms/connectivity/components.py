@@ -5,7 +5,7 @@ to any of its vertices; then paths are shortened. The vertex of highest degree h
 adjacent to its tree hooks to it, so the rows of that tree, which hold most edges, are never read again. If its degree
 is far above the mean, two steps of a search from it reach most of the largest component, which starts with label 0.
 Before the first round, one edge of each remaining vertex is used. On a CPU with few threads bitblas joins trees edge by
-edge instead (union-find) if the matrix holds plain rows; this needs no rounds, and skips the rows of the largest tree
+edge instead (union-find) if plain rows are soon read; this needs no rounds, and skips the rows of the largest tree
 in the same way.
 
 State: x[u] is the label of u's tree: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c itself
@@ -24,7 +24,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import component_labels, gather_values, has_one_thread_labels, has_plain_rows
+from .._parts import component_labels, gather_values, has_one_thread_labels, reads_plain_rows
 
 
 @algorithm(graph="undirected", answer="representative per vertex", work="components")
@@ -52,7 +52,7 @@ def weakly_connected_components(A, *, gb=None):
 def _components(make, A, gb):
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
-    if has_one_thread_labels(A, tuning.count("components.threads")) and has_plain_rows(A):
+    if has_one_thread_labels(A, tuning.count("components.threads")) and reads_plain_rows(A):
         return component_labels(A, gb)
     loop = loops.cached_loop(make, A, gb)
     loop.run()

@@ -224,7 +224,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """The content after all entries are deleted: a bitmap stays a bitmap, so that later writes go into its
         arrays."""
         store = self._data
-        if type(store) is FlatStore:
+        if isinstance(store, FlatStore):
             return FlatStore(empty_vector(store.device, store.flat.size, store.dtype), store.nrows, store.ncols)
         return operations.ewise_matrix.empty(store.device, store.nrows, store.ncols, store.dtype)
 

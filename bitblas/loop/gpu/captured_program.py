@@ -282,9 +282,9 @@ class CapturedProgram:
                 copy.allocate(stream)
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.reported, self._work_ahead)
+                self.loop.run(exchange.reported, self._work_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.reported, self._work_ahead)
+                run = partial(self.loop.run, exchange.reported, self._work_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
@@ -313,11 +313,6 @@ class CapturedProgram:
             numbers = initial_numbers(self.build, limit)
             self.initial[limit] = numbers, address(numbers)
         return self.initial[limit][1]
-
-    def _stop(self) -> None:
-        with self.device.xp.cuda.Stream(non_blocking=True):
-            for rounds in self.build.all_rounds:  # the outermost loop first: a nested loop that begins now checks it
-                rounds[3:4].fill(1)
 
 
 class SingleSource:

@@ -291,7 +291,7 @@ class HostLoop:
         self.device, self.parts, self.going = build.device, parts, build.going
         self.start, self.finish = start(build, 0), finish(build, 0)
 
-    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = bool(self.parts.body) and (not self.start or self.device.to_host(self.going)[0])
@@ -310,7 +310,7 @@ class GraphLoop:
 
     def __init__(self, build: Build, parts: Parts) -> None:
         device, group = build.device, build.group
-        self.cp, self.rounds = device.xp, build.outermost
+        self.cp, self.all_rounds = device.xp, build.all_rounds
         self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
         gpu = cubins.cuda_core().Device(self.cp.cuda.Device().id)
         gpu.set_current()
@@ -368,10 +368,10 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
-        host continues. stop: requests the end of the loop, on another stream. reported: words that the device writes at
-        the end. meanwhile: called with the stream before the host waits."""
+        host continues. reported: words that the device writes at the end. meanwhile: called with the stream before the
+        host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
@@ -380,12 +380,12 @@ class GraphLoop:
             current.wait_event(done)
         words, last = reported.words, reported.count - 1
         words[last] = 0
-        self.graph.launch(self.streams[current.ptr])
-        self.done.record(current)
-        LATEST[self.gpu.device_id] = current.ptr, self.done
-        meanwhile(current.ptr)
-        begin = time.perf_counter()
         try:
+            self.graph.launch(self.streams[current.ptr])
+            self.done.record(current)
+            LATEST[self.gpu.device_id] = current.ptr, self.done
+            meanwhile(current.ptr)
+            begin = time.perf_counter()
             if self.group is not None:
                 self.group.await_event(self.done)
                 return
@@ -394,15 +394,17 @@ class GraphLoop:
                 if time.perf_counter() - begin > spin:
                     time.sleep(tuning.value("loop.sleep_seconds"))
         except KeyboardInterrupt:
-            stop()
-            self.done.synchronize()
+            for rounds in self.all_rounds:  # the outermost loop first: a nested loop that begins now checks it
+                self._request_stop(rounds, 1, 1)
+            current.synchronize()
+            self.aside.synchronize()  # a request that came late must not end the next run
             raise
         except DistributedError:
-            self._give_up()
+            # Calls of a broken group end at once, but the rounds that contain them do not
+            self._request_stop(self.all_rounds[0], 0xFF, 8)
             raise
 
-    def _give_up(self) -> None:
-        """Calls of a broken group end at once, but the rounds that contain them do not. Stop them by a memset: a kernel
-        might have to be loaded first, which waits for running kernels."""
-        runtime = self.cp.cuda.runtime
-        runtime.memsetAsync(address(self.rounds) + 8 * STOP, 0xFF, 8, self.aside.ptr)
+    def _request_stop(self, rounds: Array, byte: int, count: int) -> None:
+        """Set bytes of the request to stop. By a memset: a kernel might have to be loaded first, which waits for
+        running kernels."""
+        self.cp.cuda.runtime.memsetAsync(address(rounds) + 8 * STOP, byte, count, self.aside.ptr)

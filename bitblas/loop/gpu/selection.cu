@@ -11,10 +11,11 @@
 #define SELECTED 0xffffffffu
 // Numbers of the launch.
 #define GATE 0
-#define TIED 1  // neighbours have the same priority, so the answer depends on the rounds
+#define UNDONE 1  // neighbours have the same priority, so the answer depends on the rounds; or a stop was requested
 #define VOTES 2  // three numbers
 #define FEW 8  // entries of a long row that one lane reads
 #define AT_ONCE 4  // entries whose loads overlap
+#define VISITS 32  // of a warp, until it looks for a request to stop
 
 // The upper 32 bits of a priority, in the order of priorities.
 __device__ __forceinline__ u32 key_of(P_T x) {
@@ -38,7 +39,7 @@ struct Vertices {
     if (its != mine || w == v) return its > mine;
     const P_T a = priority[w], b = priority[v];
     if (a != b) return LEAST ? a < b : a > b;
-    poke(numbers + TIED, 1ull);
+    poke(numbers + UNDONE, 1ull);
     return w < v;
   }
 };
@@ -137,7 +138,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
 
 // size: number of vertices. waiting: those to decide, none afterwards; members: the selected ones join these. undecided:
 // a word for each share of 32 vertices. rounds: of the loop (kernels/frontier.cuh); a `limit` other than `unlimited`, and ties, leave
-// everything to the rounds of the body.
+// everything to the rounds of the body; a request to stop ends both.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     select_by_priority(i64 n, i64 size, Vertices g, u64* waiting, u64* members, u32* undecided, i64* rounds,
                        i64 unlimited, u64* numbers) {
@@ -164,8 +165,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (lane == 0) undecided[k] = left;
     more |= left != 0;
   }
-  while (barrier.visits_again(more, numbers + VOTES)) {
+  for (u32 visits = 1; barrier.visits_again(more, numbers + VOTES); ++visits) {
     __syncwarp();
+    if (visits % VISITS == 0 && __any_sync(ALL_LANES, *(volatile const i64*)(rounds + 3) != 0)) {
+      poke(numbers + UNDONE, 1ull);
+      break;
+    }
     more = false;
     for (u32 k = first; k < words; k += step) {
       u32 left = undecided[k];
@@ -177,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
   }
   barrier.meet();
-  if (load_fresh(numbers + TIED)) return;
+  if (load_fresh(numbers + UNDONE)) return;
   for (u32 h = first; h < halves; h += step) {
     const u32 v = 32 * h + lane;
     const u32 chosen = __ballot_sync(ALL_LANES, v < size && load_fresh(g.key + v) == SELECTED);
