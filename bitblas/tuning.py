@@ -1098,6 +1098,12 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "columns.threads": Threshold(1024, "threads per block", "Of a launch that runs each column of a multivector alone."),
+    "columns.blocks": Threshold(2, "blocks", "At most so many share a column, if there are multiprocessors for all."),
+    "columns.shared_bytes": Threshold(
+        224 << 10, "bytes", "The bits of a column are in the shared memory of its blocks if each has no more of them."
+    ),
+    "columns.entries_per_lane": Threshold(4, "entries", "Mean entries of a row per lane in such a launch."),
     "grid.threads": Threshold(
         1024,
         "threads per block",

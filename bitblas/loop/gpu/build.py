@@ -44,6 +44,7 @@ from ..fuse import (
     statement_texts,
 )
 from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
+from .column_rounds import ColumnRounds, column_search
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .grid_rounds import GridRounds, plan_grid_rounds
 from .multivectors import holds_frontier, multivector_advance
@@ -95,7 +96,10 @@ class Build:
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.advances = [item for item in plan.items if isinstance(item, Advance)]
         # The advances whose mask holds the frontier too (multivectors.py).
-        self.holding = [item for item in self.advances if holds_frontier(item, plan, facts.full)]
+        self.outer = around is None and group is None
+        search = column_search(plan, condition, self.iso, facts.full) if self.outer else None
+        held = () if search is not None else self.advances
+        self.holding = [item for item in held if holds_frontier(item, plan, facts.full)]
         self.pulls: dict[tuple[Pull, str], PreparedProduct] = {}
         self.pull_scratch: dict[Pull, tuple[Output, ...]] = {}
         tests = (partial(test, self) for test in (pulls_worklist, pulls_by_sums))
@@ -110,7 +114,7 @@ class Build:
         self.written: set[Vec | Scal] = written if around is None else written | around.written
         xp = device.xp
         if around is None:
-            rotating = {item.target for item in plan.all if isinstance(item, Advance)}
+            rotating = {item.target for item in plan.all if isinstance(item, Advance) and item is not search}
             self.scratch = Scratch(device, shared=True)
             self.buffers = {
                 x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
@@ -131,7 +135,8 @@ class Build:
         self.compactions: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
         self.cells: dict[Vec, np.generic] = {}  # vectors whose cells must hold the initial value of a sum
-        self._list_frontiers()
+        if search is None:
+            self._list_frontiers()
         by_advance = any(item.target == condition for item in self.advances)
         by_elementwise = not by_advance or any(
             isinstance(item, FusedElementwise) and item.counted is not None for item in plan.items
@@ -160,10 +165,12 @@ class Build:
         self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
         self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
         self.begin = [launch for item in plan.begin for launch in self._once(item, "begin")]
-        self.outer = around is None and group is None
-        planned = plan_grid_rounds(self)
         # All rounds in one launch, in place of the launches of a loop.
-        self.at_once = None if planned is None else GridRounds(self, *planned)
+        self.at_once: ColumnRounds | GridRounds | None = None
+        if search is not None:
+            self.at_once = ColumnRounds(self, search)
+        elif (planned := plan_grid_rounds(self)) is not None:
+            self.at_once = GridRounds(self, *planned)
         self.launches: list[Launch] = []
         if self.at_once is None:
             self.launches += [launch for k in range(copies) for launch in self._copy(k)]

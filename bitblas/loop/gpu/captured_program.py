@@ -94,7 +94,7 @@ class CapturedProgram:
             *build.stacks.reset,
             *build.begin,
             *([] if isinstance(self.any_order, str) else [self.any_order]),
-            *(first_launches(build) if build.at_once is None else [build.at_once.launch(build)]),
+            *(first_launches(build) if build.at_once is None else build.at_once.launches(build)),
             *add_frontiers(build, build.head(0)),
         ]
         self.loop = loop(build, Parts(before, build.launches, [*drop_frontiers(build), *build.end, *self.leave]))
@@ -225,7 +225,8 @@ class CapturedProgram:
         self.leave = [exchange.launch(build, split, end)]
         # Reported by the kernel that ends the loop; one that runs all of it does so where it sees its own arrays at
         # their addresses (not in the tests' emulator).
-        if build.outer and not build.end and (build.at_once is None or self.device.captures):
+        at_once = build.at_once
+        if build.outer and not build.end and (at_once is None or (at_once.reports and self.device.captures)):
             build.report_arguments = exchange.report_arguments(end)
         else:
             self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), reports=True)]

@@ -1,0 +1,209 @@
+// All rounds of a device loop on a multivector, each column on its own: a cluster of blocks runs one column until its
+// frontier is empty, then the next one. Columns do not wait for each other, and a round costs a barrier of the cluster.
+// While the loop runs, the bits of a column are consecutive: those that a product may not reach again (`closed`), of all
+// columns. `order` lists the lines of a column in the order in which they are found: a frontier is a part of it.
+#include "formats/csr/columns.cuh"
+#include "kernels/frontier.cuh"
+typedef UInt<BITS>::type line_t;  // of a bitmap's line, or of 64 positions of it
+
+// Of `number` columns of `lines` positions each: `words` half words of closed bits, and the list. counts: the entries of
+// the first frontier.
+struct ColumnsOf {
+  u32* closed;
+  u32* order;
+  u32* counts;
+  i64 number, lines, words;
+
+  __device__ __forceinline__ u32* bits_of(i64 c) const { return closed + c * words; }
+  __device__ __forceinline__ u32* list_of(i64 c) const { return order + c * lines; }
+};
+
+#ifdef KERNEL_enter_columns
+// Transpose the bits of the mask and of the frontier, and list the frontier, which is left without entries.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    enter_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* frontier, const line_t* mask) {
+  await_previous();
+  if (rounds[0] >= rounds[1]) return;
+  for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
+    const i64 j = first + WARP_LANE;
+    for (i64 w = 0; w < per_line; ++w) {
+      const u64 found = j < n ? frontier[j * per_line + w] : 0, masked = j < n ? mask[j * per_line + w] : 0;
+      if (found) frontier[j * per_line + w] = 0;
+#pragma unroll
+      for (int b0 = 0; b0 < BITS; b0 += 32) {
+        const u32 here = (u32)((found | masked) >> b0);
+        u32 mine = 0;
+        for (int b = 0; b < (BITS < 32 ? BITS : 32); ++b) {
+          const u32 half = __ballot_sync(ALL_LANES, here >> b & 1);
+          if (WARP_LANE == b) mine = half;
+        }
+        const i64 c = w * 64 + b0 + WARP_LANE;
+        if (WARP_LANE < BITS && c < columns.number) columns.bits_of(c)[first / 32] = mine;
+      }
+      for (u64 todo = found; todo; todo &= todo - 1) {
+        const i64 c = w * 64 + __ffsll(todo) - 1;
+        columns.list_of(c)[atomicAdd(columns.counts + c, 1u)] = (u32)j;
+      }
+    }
+  }
+}
+#endif  // KERNEL_enter_columns
+
+#ifdef KERNEL_leave_columns
+// Transpose the closed bits into those of the mask.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    leave_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* mask) {
+  await_previous();
+  if (rounds[2] == 0) return;
+  for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
+    const i64 j = first + WARP_LANE;
+    for (i64 w = 0; w < per_line; ++w) {
+      u64 mine = 0;
+#pragma unroll
+      for (int b0 = 0; b0 < BITS; b0 += 32) {
+        const i64 c = w * 64 + b0 + WARP_LANE;
+        const u32 half = WARP_LANE < BITS && c < columns.number ? columns.bits_of(c)[first / 32] : 0;
+        for (int row = 0; row < 32; ++row) {
+          const u32 line = __ballot_sync(ALL_LANES, half >> row & 1);
+          if (WARP_LANE == row) mine |= (u64)line << b0;
+        }
+      }
+      if (j < n) mask[j * per_line + w] = (line_t)mine;
+    }
+  }
+}
+#endif  // KERNEL_leave_columns
+
+#ifdef KERNEL_column_rounds
+// A round is: the fused element-wise statements at the entries of the frontier (AT_ENTRY; codegen/cuda_kernels.py), then
+// t<!mask> = A' any.pair u, presence only, where the mask has had all entries of frontiers. LANES lanes share a row.
+// SHARES: closed bits are in shared memory, of which each block of the cluster has a part.
+#define WARPS (THREADS / 32)
+#define GROUPS (32 / LANES)
+#define AT_ONCE 4  // entries of a row that a lane loads before it uses the first
+
+// All threads of the cluster: what they have written is visible to the others.
+__device__ __forceinline__ void meet() {
+#if PEERS == 1
+  __syncthreads();
+#else
+  meet_in_cluster();
+#endif
+}
+
+// What a round has found. stops: whether a stop is requested.
+struct Found {
+  u32 entries, stops;
+};
+
+// The closed bits of the column.
+struct Closed {
+  u32* bits;
+
+  __device__ __forceinline__ u32* word(u32 h) const {
+#if SHARES
+    return at_peer(bits + h / PEERS, h % PEERS);
+#else
+    return bits + h;
+#endif
+  }
+};
+
+extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
+    column_rounds(i64 n, i64 stride, i64* rounds, ColumnsOf columns, u64* frontier,
+                  CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows PARAMETERS) {
+  await_previous();
+  const i64 begun = rounds[0], limit = rounds[1];
+  if (begun >= limit) return;
+  __shared__ Found all_found[3];  // by the rounds in rotation; those of the first block of the cluster
+#if SHARES
+  extern __shared__ __align__(16) u64 dynamic[];
+#endif
+  const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
+  const bool leads = rank == 0 && threadIdx.x == 0;
+  Found* const found = at_peer(all_found, 0);
+  const auto of_rows = rows.columns();
+  const int lane = WARP_LANE % LANES, group = WARP_LANE / LANES;
+  const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
+  const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
+  for (i64 c = blockIdx.x / PEERS; c < columns.number; c += clusters) {
+    u32* const list = columns.list_of(c);
+    u32* const stored = columns.bits_of(c);
+#if SHARES
+    const Closed closed = {(u32*)dynamic};
+    for (i64 h = threadIdx.x * PEERS + rank; h < columns.words; h += everyone)
+      closed.bits[h / PEERS] = stored[h];
+#else
+    const Closed closed = {stored};
+#endif
+    if (leads) all_found[0] = all_found[1] = all_found[2] = {};
+    meet();
+    u32 begin = 0, end = columns.counts[c], turn = 0;
+    i64 done = 0;
+    for (bool stops = false; begin != end && begun + done < limit && !stops; ++done) {
+      Found* const now = found + turn;
+      turn = turn == 2 ? 0 : turn + 1;
+      if (leads) {
+        found[turn] = {};
+        now->stops = load_fresh(rounds + 3) != 0;
+      }
+      const u32 count = end - begin;
+      u32 share = (count + warps - 1) / warps;  // rows that a warp takes at a time
+      share = share < GROUPS ? share : GROUPS;
+      for (u32 first = warp * share; first < count; first += warps * share) {
+        const bool mine = group < share && first + group < count;
+        const u32 row = mine ? list[begin + first + group] : 0;
+        i64 e = mine ? (i64)rows.ptr[row] + lane : 0;
+        const i64 stop = mine ? (i64)rows.ptr[row + 1] : 0;
+#if STATEMENTS
+        if (mine && lane == 0) {
+          const i64 rounds[] = {begun}, ahead = done;
+          (void)rounds, (void)ahead;
+          AT_ENTRY((i64)row * stride + c)
+        }
+#endif
+        for (; __any_sync(ALL_LANES, e < stop); e += AT_ONCE * LANES) {
+          u32 j[AT_ONCE], word[AT_ONCE], before = 0, all = 0;
+          bool fresh[AT_ONCE];
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) j[k] = e + k * LANES < stop ? (u32)of_rows[e + k * LANES] : 0;
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k)
+            word[k] = e + k * LANES < stop ? peek((const u32*)closed.word(j[k] >> 5)) : ~0u;
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            const u32 bit = 1u << (j[k] & 31);
+            fresh[k] = !(word[k] & bit);
+            if (fresh[k]) word[k] = atomicOr(closed.word(j[k] >> 5), bit);
+          }
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            fresh[k] = fresh[k] && !(word[k] >> (j[k] & 31) & 1);
+            const u32 who = __ballot_sync(ALL_LANES, fresh[k]);
+            word[k] = all + __popc(who & ((1u << WARP_LANE) - 1u)), all += __popc(who);
+          }
+          if (!all) continue;
+          if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
+          before = end + __shfl_sync(ALL_LANES, before, 0);
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k)
+            if (fresh[k]) list[before + word[k]] = j[k];
+        }
+      }
+      meet();
+      begin = end, end += now->entries, stops = now->stops;
+    }
+    // A frontier that no round has processed is not closed.
+    for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
+      const u32 j = list[k];
+      atomicAnd(closed.word(j >> 5), ~(1u << (j & 31)));
+      set_bit(frontier, (i64)j * stride + c);
+    }
+    meet();
+#if SHARES
+    for (i64 h = threadIdx.x * PEERS + rank; h < columns.words; h += everyone) stored[h] = closed.bits[h / PEERS];
+#endif
+    if (leads && done) atomicMax((u64*)rounds + 2, (u64)(begun + done));
+  }
+}
+#endif  // KERNEL_column_rounds

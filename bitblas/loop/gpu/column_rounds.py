@@ -1,0 +1,114 @@
+"""Each column of a multivector on its own: a cluster of blocks runs all rounds of one column, in one launch.
+
+For searches from many vertices on graphs with many levels. Every statement of such a body acts on each column alone,
+and a column without a frontier does nothing, so no column waits for another one (formats/bitmap/column_rounds.cu). The
+launch takes the place of the captured body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import tuning
+from ...kernels.variant import Variant
+from ...operations.multivector import words_of
+from ...plan.product import WORDS, power_of_two
+from .. import analysis
+from ..buffers import Argument, Launch
+from ..codegen.cuda_dialect import macro
+from ..codegen.cuda_kernels import entry_text
+from ..fuse import Advance, Line, Round, statement_texts, writes_all
+from ..ir import IsoValues, MultivectorProduct, Scal, Vec
+
+if TYPE_CHECKING:
+    from ...typing import Array
+    from .build import Build
+
+SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend on the number of rows
+
+
+def column_search(round_: Round, condition: Vec | Scal, iso: IsoValues, full: Set[Vec]) -> Advance | None:
+    """The advance of a search from many vertices, if it is all that a round does: presence only, under the complement of
+    a vector that gets the entries of each frontier and that no statement reads."""
+    if len(round_.items) != 1 or not isinstance(round_.items[0], Advance):
+        return None
+    (item,) = round_.items
+    product, mask, u = item.product, item.mask, item.product.u
+    if not isinstance(product, MultivectorProduct) or item.by_mask or not item.target == u == condition:
+        return None
+    if analysis.product_kind(product, iso)[0] != WORDS:
+        return None
+    if mask is None or not (mask.structure and mask.complement and item.also) or mask.vec in full:
+        return None
+    for s in item.before:
+        if mask.vec in s.terms or (s.target == mask.vec and (s.accum is not None or not writes_all(s, u))):
+            return None
+    return item
+
+
+class ColumnRounds:
+    """The launches, and their memory. cleared: arrays, and what fills them before the launches."""
+
+    text = "each column alone, all of its rounds in one launch"
+    reports = False  # to the host
+
+    def __init__(self, build: Build, item: Advance) -> None:
+        device, product, mask = build.device, item.product, item.mask
+        assert isinstance(product, MultivectorProduct) and mask is not None
+        lines, rows = product.lines, product.matrix.structure.rows(transposed=not product.transpose)
+        n, columns, words = lines.number, lines.width, -(-lines.number // 32)
+        device.foresee("searches column by column", 4 * columns * (n + words))
+        counts: Array = device.xp.zeros(columns, np.uint32)
+        self.cleared: list[tuple[Array, np.generic]] = [(counts, np.uint32(0))]
+        scratch = build.scratch
+        closed, order = (scratch.array(max(1, columns * count), np.uint32) for count in (words, n))
+        of_columns: tuple[Argument, ...] = closed, order, counts, np.int64(columns), np.int64(n), np.int64(words)
+        blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
+        shared = -(-4 * words // blocks // SHARED_STEP) * SHARED_STEP
+        shares = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
+        text, at_entry = entry_text(
+            item.before, product.u, build.iso, whole=frozenset({mask.vec}), unread=frozenset({mask.vec})
+        )
+        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 1, 32)
+        bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
+        variant = Variant(
+            "formats/bitmap/column_rounds",
+            rows.format.view.types(rows, False),
+            (
+                *(bits, ("LANES", lanes), ("PACKED", int(rows.format.packed)), ("STATEMENTS", int(bool(item.before)))),
+                *(("CLUSTER", blocks), ("THREADS", threads), ("SHARES", int(shares))),
+                ("SHARED_BYTES", shared if shares else 0),
+            ),
+            functions=tuple(text.functions),
+            label="with statements" if item.before else "",
+            text=f"{macro('PARAMETERS', [f', {p.declaration}' for p in text.parameters])}\n{at_entry}\n",
+        )
+        frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
+        dtype = np.dtype(f"u{bits[1] // 8}")
+        frontier_lines, mask_lines = frontier.view(dtype), masked.view(dtype)
+        grid, head = build.grid(n), (np.int64(n), np.int64(words_of(lines)), build.rounds, *of_columns)
+        around = lambda name: Variant(f"formats/bitmap/{name}", (), (bits, ("LANES", 1)))
+        enter = build.launcher(around("enter_columns"), grid, (*head, frontier_lines, mask_lines))
+        leave = build.launcher(around("leave_columns"), grid, (*head, mask_lines))
+        clusters = max(1, min(columns, device.multiprocessors // blocks))
+        args = (
+            *(np.int64(n), np.int64(lines.stride), build.rounds, *of_columns, frontier),
+            *(rows.ptr, rows.col, np.int64(rows.width)),
+            *build.resolve(tuple(text.parameters)),
+        )
+        self._launches = [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
+        self.line = Line(item.kind, statement_texts(item), str(variant))
+
+    def launches(self, build: Build) -> list[Launch]:
+        return self._launches
+
+
+def blocks_per_column(columns: int, multiprocessors: int) -> int:
+    """Blocks of a cluster: as many as all columns at once leave for each."""
+    blocks, most = 1, tuning.count("columns.blocks")
+    while 2 * blocks <= most and 2 * blocks * columns <= multiprocessors:
+        blocks *= 2
+    return blocks
