@@ -143,12 +143,6 @@ TABLE: dict[str, Threshold] = {
         " .16, .14, .13; rmat14 the same",
     ),
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
-    "push_cost.multivector.round": Threshold(
-        4,
-        "words of the frontier per nonempty one",
-        "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
-        "H200, 64 searches, ms with 6 and with 4: delaunay_n20 12.3, 11.0; grids, roads and stencil27_100 the same",
-    ),
     "push_cost.round.entry": Threshold(
         16,
         "entries of the matrix per entry of the frontier's rows",
@@ -839,12 +833,6 @@ TABLE: dict[str, Threshold] = {
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
     ),
-    "multivector.round_entries_per_lane": Threshold(
-        32,
-        "entries",
-        "The same in rounds that follow lists, whose rows are even: adjacent lanes read adjacent words of a mesh.",
-        "H200, 64 searches of stencil27_100, ms with 4 and with 32: 9.6, 8.2; delaunay_n20 the same",
-    ),
     "spgemm.tile_products.words.cpu": Threshold(
         1.0,
         "products per pair of tiles and row of a tile",
@@ -1098,7 +1086,9 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
-    "columns.threads": Threshold(1024, "threads per block", "Of a launch that runs each column of a multivector alone."),
+    "columns.threads": Threshold(
+        1024, "threads per block", "Of a launch that runs each column of a multivector alone."
+    ),
     "columns.blocks": Threshold(2, "blocks", "At most so many share a column, if there are multiprocessors for all."),
     "columns.shared_bytes": Threshold(
         224 << 10, "bytes", "The bits of a column are in the shared memory of its blocks if each has no more of them."

@@ -16,7 +16,7 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.variants import BOTH, LEFT
 from ..analysis import sparse_vectors
-from ..fuse import Advance, FusedElementwise, Item, writes_all
+from ..fuse import Advance, FusedElementwise, Item
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_dialect import CudaKernel, CudaPositions, CudaWords, Key, Parameter, literal, macro
 from .dialect import scalars_of, sum_function, vectors_of, writes
@@ -255,11 +255,9 @@ def fused_variant(
     counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
-    listed: frozenset[Vec] = frozenset(),
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of these statements, and its parameters. full: vectors that have an entry everywhere. local: vectors
-    without memory. listed: multivectors whose nonempty words are listed; with one of them as the only guard, the kernel
-    visits these words only. counted: the loop condition, which is written to the state ("slot",): the number of entries
+    without memory. counted: the loop condition, which is written to the state ("slot",): the number of entries
     of this vector, or the value of this scalar."""
     kernel = CudaKernel(iso, full, local, *lazy_and_flagged(statements, iso, local))
     vectors, scalars = vectors_of(statements), scalars_of(statements)
@@ -270,10 +268,6 @@ def fused_variant(
     guards = _guards(kernel, statements, counted)
     ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
-    by_list = len(guards) == 1 and guards[0] in listed
-    if by_list:
-        kernel.parameter("const u32* list", "list", guards[0].id)
-        kernel.parameter("const u64* list_state", "list_state", guards[0].id)
     loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors
     if loads is None:
@@ -295,12 +289,11 @@ def fused_variant(
         after += _ending(kernel, sums, phase.after, written, counted)
     stored = vectors if loads is None else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
-    # Four blocks a multiprocessor leave 64 registers: too few for a list, and for three values of eight bytes.
+    # Four blocks a multiprocessor leave 64 registers: too few for three values of eight bytes.
     wide = [x for x in modified if isinstance(x, Vec) and x.dtype.nbytes == 8 and x.id not in {*iso, *local}]
     macros = [
-        f"#define RESIDENT {3 if by_list or (few and len(wide) > 2) else 4}",
+        f"#define RESIDENT {3 if few and len(wide) > 2 else 4}",
         f"#define BY_WORDS {int(loads is None)}",
-        f"#define BY_LIST {int(by_list)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
         macro("STORE_WORDS", store_words),
@@ -431,23 +424,6 @@ def entry_text(
     here += "" if known else " const i64 round = rounds[0] + ahead; (void)round;"
     body = [f"{{ {here}"] if statements else ["{ (void)(i);"]
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
-
-
-def words_text(
-    statements: Sequence[Statement], u: Vec, iso: IsoValues, holds: Vec | None = None
-) -> tuple[CudaKernel, str]:
-    """The same at the entries of a multivector u, and AT_WORD(w, x): at its word w, whose bits are x. Vectors that get
-    all these entries are written by words, and read only if a statement reads them. holds: a vector that has them
-    already."""
-    modified = {s.written for s in statements if s.written is not None}
-    whole = {w for w in modified if all(writes_all(s, u) for s in statements if s.written == w)}
-    read = {x for s in statements for x in (*s.terms, s.target if s.accum is not None else None) if isinstance(x, Vec)}
-    kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
-    whole = {w for w in whole if w != holds}
-    for w in whole:
-        kernel.bits(w, written=True)
-    lines = [f"atomicOr(x{w.id}_bits + w, x);" for w in sorted(whole, key=lambda w: w.id)]
-    return kernel, f"{text}\n{macro('AT_WORD(w, x)', ['{ (void)(w), (void)(x);', *lines, '}'])}"
 
 
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------

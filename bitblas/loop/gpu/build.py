@@ -23,7 +23,6 @@ from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
-from ...store import words
 from ...typing import Array
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
@@ -43,11 +42,10 @@ from ..fuse import (
     size_of,
     statement_texts,
 )
-from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
+from ..ir import NO_LIMIT, MapProduct, Masked, Product, Reduce, Scal, Vec
 from .column_rounds import ColumnRounds, column_search
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .grid_rounds import GridRounds, plan_grid_rounds
-from .multivectors import holds_frontier, multivector_advance
 from .products import (
     AdvanceKernel,
     AdvanceMatrix,
@@ -95,11 +93,8 @@ class Build:
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.advances = [item for item in plan.items if isinstance(item, Advance)]
-        # The advances whose mask holds the frontier too (multivectors.py).
         self.outer = around is None and group is None
-        search = column_search(plan, condition, self.iso, facts.full) if self.outer else None
-        held = () if search is not None else self.advances
-        self.holding = [item for item in held if holds_frontier(item, plan, facts.full)]
+        search = column_search(plan, condition, facts) if self.outer else None
         self.pulls: dict[tuple[Pull, str], PreparedProduct] = {}
         self.pull_scratch: dict[Pull, tuple[Output, ...]] = {}
         tests = (partial(test, self) for test in (pulls_worklist, pulls_by_sums))
@@ -205,30 +200,19 @@ class Build:
 
     def _list_frontiers(self) -> None:
         for item in self.round.items:
-            if isinstance(item, OnStack) and isinstance(item.statement.target, Vec):
-                self.buffers[item.statement.target].list_units(words(item.statement.target.size), 0)
             if isinstance(item, (Advance, CompactFrontier)):
                 vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
-                units = layout.units
-                if isinstance(item.product, MultivectorProduct):
-                    units = item.product.lines.words
-                self.buffers[vec].list_units(units, segments)
+                self.buffers[vec].list_units(layout.units, segments)
                 if isinstance(item, Advance):
-                    self.buffers[item.product.u].list_units(units, segments)
+                    self.buffers[item.product.u].list_units(layout.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Layout, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
-        if isinstance(product, MultivectorProduct):
-            return structure.rows(transposed=not product.transpose), 0
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
-
-    def is_multivector(self, x: Vec) -> bool:
-        """Whether advances of the round write a multivector."""
-        return any(isinstance(s.product, MultivectorProduct) and s.target == x for s in self.advances)
 
     def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
@@ -240,7 +224,6 @@ class Build:
         launches, advanced = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
-            known = {x: self._list_state(x, k, made, advanced) for x in getattr(item, "listed", ())}
             if isinstance(item, CompactFrontier):
                 state = self.compactions[k, number]
                 if not item.late:
@@ -251,7 +234,7 @@ class Build:
                     continue
                 launches.append(launch)
             elif isinstance(item, Advance):
-                launches += self._advance(item, k, made.get(item.product.u), advanced, known)
+                launches.append(self._advance(item, k, made.get(item.product.u), advanced))
                 advanced[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull) and isinstance(item.product, MapProduct):
@@ -263,9 +246,9 @@ class Build:
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             elif isinstance(item, OnStack):
-                launches += self.stacks.launches(self, item, k, known)
+                launches += self.stacks.launches(self, item, k)
             else:
-                launches.append(self.elementwise(item, k, known))
+                launches.append(self.elementwise(item, k))
             if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
@@ -308,22 +291,11 @@ class Build:
         """The first state of a vector's buffers in copy k of a round, after `advanced` advances."""
         return self.first[x] + k * self.advances_of[x] + advanced[x]
 
-    def _list_state(self, x: Vec, k: int, made: Mapping[Vec, int], advanced: Mapping[Vec, int]) -> Array:
-        """The state of the worklist of a multivector."""
-        if x in self.stacks.popped and x not in made:
-            return self.stacks.popped[x]
-        return self.number(made[x] if x in made else self._state(x, k, advanced) + 1)
-
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
-    def resolve(
-        self,
-        parameters: tuple[Parameter, ...],
-        slot: Array | None = None,
-        lists: Mapping[Vec, Array] = MappingProxyType({}),
-    ) -> tuple[Argument, ...]:
-        """The arrays for the parameters of generated text, in their current buffers. lists: states of worklists."""
+    def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
+        """The arrays for the parameters of generated text, in their current buffers."""
         xp, found = self.device.xp, list[Argument]()
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
@@ -336,9 +308,6 @@ class Build:
             elif kind == "slot":
                 assert slot is not None
                 found.append(slot)
-            elif kind in ("list", "list_state"):
-                x = by_number[number]
-                found.append(x.at(x.lists) if kind == "list" else lists[x.vec])
             elif kind == "size":
                 found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
@@ -349,17 +318,12 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
-    def elementwise(
-        self, item: FusedElementwise, k: int, lists: Mapping[Vec, Array] = MappingProxyType({}), *, once: bool = False
-    ) -> Launch:
-        """lists: the states of multivectors whose words are listed."""
-        variant, parameters = fused_variant(
-            item.statements, self.iso, item.counted, self.full, item.local, frozenset(lists)
-        )
+    def elementwise(self, item: FusedElementwise, k: int, *, once: bool = False) -> Launch:
+        variant, parameters = fused_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self.head(k)
-        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot, lists))
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
@@ -368,22 +332,10 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _advance(
-        self,
-        item: Advance,
-        k: int,
-        compacted: int | None,
-        advanced: Mapping[Vec, int],
-        lists: Mapping[Vec, Array],
-    ) -> list[Launch]:
+    def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         first = self._state(item.target, k, advanced)
-        if isinstance(product, MultivectorProduct):
-            entering = None
-            if not item.by_mask:
-                entering = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
-            return multivector_advance(self, item, product, k, entering, first, lists)
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
@@ -412,7 +364,7 @@ class Build:
         if kernel.kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return [self.launcher(variant, self.grid(layout.units * kernel.lanes), args)]
+        return self.launcher(variant, self.grid(layout.units * kernel.lanes), args)
 
     def values_of(self, u: Frontier, kernel: AdvanceKernel) -> Values:
         """The values of a frontier, as a kernel reads them."""

@@ -26,8 +26,8 @@ from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Stacked, Statement
 from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
+from .column_rounds import column_search
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
-from .multivectors import add_frontiers, drop_frontiers
 from .products import may_push
 from .relaxation import RelaxationLaunch, relax_at_once, relaxation
 from .selection import SelectionLaunch, select_at_once, selection
@@ -74,7 +74,8 @@ class CapturedProgram:
         is_advance = lambda s: not pulls(s) and may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         is_advance, is_direct = self._agreed(is_advance, is_direct)
-        round_ = fuse(self.body, is_advance, is_direct, self.condition)
+        by_columns = lambda round_: self.group is None and column_search(round_, self.condition, facts) is not None
+        round_ = fuse(self.body, is_advance, is_direct, self.condition, by_columns=by_columns)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
         self.facts = facts = analysis.with_added(facts, round_)
@@ -95,9 +96,8 @@ class CapturedProgram:
             *build.begin,
             *([] if isinstance(self.any_order, str) else [self.any_order]),
             *(first_launches(build) if build.at_once is None else build.at_once.launches(build)),
-            *add_frontiers(build, build.head(0)),
         ]
-        self.loop = loop(build, Parts(before, build.launches, [*drop_frontiers(build), *build.end, *self.leave]))
+        self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
     def _in_any_order(self) -> SelectionLaunch | RelaxationLaunch | str:
         """What runs the loop in another order than its rounds, before them; or why they do all of the work."""

@@ -7,15 +7,17 @@ launch takes the place of the captured body.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import tuning
+from ...config import config
+from ...formats import Structure
+from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
-from ...operations.multivector import words_of
-from ...plan.product import WORDS, power_of_two
+from ...operations.multivector import walks_lines, words_of
+from ...plan.product import WORDS, key_of_lines, power_of_two
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import macro
@@ -30,18 +32,37 @@ if TYPE_CHECKING:
 SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend on the number of rows
 
 
-def column_search(round_: Round, condition: Vec | Scal, iso: IsoValues, full: Set[Vec]) -> Advance | None:
-    """The advance of a search from many vertices, if it is all that a round does: presence only, under the complement of
-    a vector that gets the entries of each frontier and that no statement reads."""
+def may_advance(product: MultivectorProduct, iso: IsoValues) -> bool:
+    """Whether a cluster can compute a product column by column: presence only, along short rows."""
+    kind, _ = analysis.product_kind(product, iso)
+    return kind == WORDS and product.inner == product.lines and has_short_rows(product.matrix.structure)
+
+
+def has_short_rows(structure: Structure) -> bool:
+    """Whether products push along rows as they are stored, none of them long, or many times as long as the mean. Graphs
+    with long rows have few levels, and frontiers with most rows."""
+    if walks_lines(key_of_lines(structure, config.prefer, per_entry=False)):
+        return False
+    longest, times = tuning.count("multivector.long_row"), tuning.value("multivector.even_rows")
+    both = [structure.rows(transposed=side) for side in (False, True)]
+    return all(has_even_units(rows, times) and hubs_of(rows, longest) is None for rows in both)
+
+
+def searches_by_columns(structure: Structure) -> bool:
+    """Whether rounds of searches from many vertices cost what is in their frontiers."""
+    return structure.device.captures_bodies and not structure.hypersparse and has_short_rows(structure)
+
+
+def column_search(round_: Round, condition: Vec | Scal, facts: analysis.BodyFacts) -> Advance | None:
+    """The advance of a search from many vertices, if it is all that a round does: under the complement of a vector that
+    gets the entries of each frontier and that no statement reads."""
     if len(round_.items) != 1 or not isinstance(round_.items[0], Advance):
         return None
     (item,) = round_.items
     product, mask, u = item.product, item.mask, item.product.u
-    if not isinstance(product, MultivectorProduct) or item.by_mask or not item.target == u == condition:
+    if not isinstance(product, MultivectorProduct) or not item.target == u == condition:
         return None
-    if analysis.product_kind(product, iso)[0] != WORDS:
-        return None
-    if mask is None or not (mask.structure and mask.complement and item.also) or mask.vec in full:
+    if mask is None or not (mask.structure and mask.complement and item.also) or mask.vec in facts.full:
         return None
     for s in item.before:
         if mask.vec in s.terms or (s.target == mask.vec and (s.accum is not None or not writes_all(s, u))):

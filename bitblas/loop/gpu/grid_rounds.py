@@ -16,8 +16,8 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import Key, Parameter, macro
-from ..codegen.cuda_kernels import entry_text, writes_all
-from ..fuse import Advance, Line, statement_texts
+from ..codegen.cuda_kernels import entry_text
+from ..fuse import Advance, Line, statement_texts, writes_all
 from .products import AdvanceMatrix, launch_arguments, limits
 from .small_rounds import plan_small_rounds
 

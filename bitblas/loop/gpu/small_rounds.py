@@ -23,7 +23,7 @@ from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of, writes_all
-from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
+from ..ir import Elementwise, InitializeCells, IsoValues, Scal, Statement, Vec
 from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
     if len(advances) != 1:
         return f"a round has {len(advances)} advances"
     (advance,) = advances
-    if isinstance(advance.product, MultivectorProduct):
-        return "the advance is of a multivector"
     if advance.mask is not None and advance.mask.vec == advance.target:
         return "the advance's mask is the vector that it writes"
     elementwise = (*before, *after)
