@@ -1091,7 +1091,7 @@ TABLE: dict[str, Threshold] = {
     ),
     "columns.blocks": Threshold(2, "blocks", "At most so many share a column, if there are multiprocessors for all."),
     "columns.shared_bytes": Threshold(
-        224 << 10, "bytes", "The bits of a column are in the shared memory of its blocks if each has no more of them."
+        224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
     ),
     "columns.entries_per_lane": Threshold(4, "entries", "Mean entries of a row per lane in such a launch."),
     "grid.threads": Threshold(

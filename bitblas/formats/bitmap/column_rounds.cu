@@ -77,7 +77,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #ifdef KERNEL_column_rounds
 // A round is: the fused element-wise statements at the entries of the frontier (AT_ENTRY; codegen/cuda_kernels.py), then
 // t<!mask> = A' any.pair u, presence only, where the mask has had all entries of frontiers. LANES lanes share a row.
-// SHARES: closed bits are in shared memory, of which each block of the cluster has a part.
+// COPIES: each block has a copy of the closed bits in shared memory. Of several blocks these are out of date in what
+// others have found in this round, so that `closed` in global memory decides.
 #define WARPS (THREADS / 32)
 #define GROUPS (32 / LANES)
 #define AT_ONCE 4  // entries of a row that a lane loads before it uses the first
@@ -96,19 +97,6 @@ struct Found {
   u32 entries, stops;
 };
 
-// The closed bits of the column.
-struct Closed {
-  u32* bits;
-
-  __device__ __forceinline__ u32* word(u32 h) const {
-#if SHARES
-    return at_peer(bits + h / PEERS, h % PEERS);
-#else
-    return bits + h;
-#endif
-  }
-};
-
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     column_rounds(i64 n, i64 stride, i64* rounds, ColumnsOf columns, u64* frontier,
                   CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows PARAMETERS) {
@@ -116,8 +104,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   const i64 begun = rounds[0], limit = rounds[1];
   if (begun >= limit) return;
   __shared__ Found all_found[3];  // by the rounds in rotation; those of the first block of the cluster
-#if SHARES
-  extern __shared__ __align__(16) u64 dynamic[];
+#if COPIES
+  extern __shared__ __align__(16) u32 copy[];
 #endif
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const bool leads = rank == 0 && threadIdx.x == 0;
@@ -129,12 +117,11 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   for (i64 c = blockIdx.x / PEERS; c < columns.number; c += clusters) {
     u32* const list = columns.list_of(c);
     u32* const stored = columns.bits_of(c);
-#if SHARES
-    const Closed closed = {(u32*)dynamic};
-    for (i64 h = threadIdx.x * PEERS + rank; h < columns.words; h += everyone)
-      closed.bits[h / PEERS] = stored[h];
+#if COPIES
+    u32* const closed = copy;
+    for (i64 h = threadIdx.x; h < columns.words; h += THREADS) copy[h] = stored[h];
 #else
-    const Closed closed = {stored};
+    u32* const closed = stored;
 #endif
     if (leads) all_found[0] = all_found[1] = all_found[2] = {};
     meet();
@@ -148,6 +135,12 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         now->stops = load_fresh(rounds + 3) != 0;
       }
       const u32 count = end - begin;
+#if COPIES && PEERS > 1
+      for (u32 k = threadIdx.x; k < count; k += THREADS) {
+        const u32 j = list[begin + k];
+        atomicOr(copy + (j >> 5), 1u << (j & 31));
+      }
+#endif
       u32 share = (count + warps - 1) / warps;  // rows that a warp takes at a time
       share = share < GROUPS ? share : GROUPS;
       for (u32 first = warp * share; first < count; first += warps * share) {
@@ -169,13 +162,21 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           for (int k = 0; k < AT_ONCE; ++k) j[k] = e + k * LANES < stop ? (u32)of_rows[e + k * LANES] : 0;
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k)
-            word[k] = e + k * LANES < stop ? peek((const u32*)closed.word(j[k] >> 5)) : ~0u;
+            word[k] = e + k * LANES < stop ? peek((const u32*)closed + (j[k] >> 5)) : ~0u;
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             const u32 bit = 1u << (j[k] & 31);
             fresh[k] = !(word[k] & bit);
-            if (fresh[k]) word[k] = atomicOr(closed.word(j[k] >> 5), bit);
+            if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
           }
+#if COPIES && PEERS > 1
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            const u32 bit = 1u << (j[k] & 31);
+            fresh[k] = fresh[k] && !(word[k] & bit);
+            if (fresh[k]) word[k] = atomicOr(stored + (j[k] >> 5), bit);
+          }
+#endif
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             fresh[k] = fresh[k] && !(word[k] >> (j[k] & 31) & 1);
@@ -196,12 +197,12 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     // A frontier that no round has processed is not closed.
     for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
       const u32 j = list[k];
-      atomicAnd(closed.word(j >> 5), ~(1u << (j & 31)));
+      atomicAnd((PEERS > 1 ? stored : closed) + (j >> 5), ~(1u << (j & 31)));
       set_bit(frontier, (i64)j * stride + c);
     }
     meet();
-#if SHARES
-    for (i64 h = threadIdx.x * PEERS + rank; h < columns.words; h += everyone) stored[h] = closed.bits[h / PEERS];
+#if COPIES && PEERS == 1
+    for (i64 h = threadIdx.x; h < columns.words; h += THREADS) stored[h] = copy[h];
 #endif
     if (leads && done) atomicMax((u64*)rounds + 2, (u64)(begun + done));
   }

@@ -88,8 +88,8 @@ class ColumnRounds:
         closed, order = (scratch.array(max(1, columns * count), np.uint32) for count in (words, n))
         of_columns: tuple[Argument, ...] = closed, order, counts, np.int64(columns), np.int64(n), np.int64(words)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
-        shared = -(-4 * words // blocks // SHARED_STEP) * SHARED_STEP
-        shares = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
+        shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
+        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
         text, at_entry = entry_text(
             item.before, product.u, build.iso, whole=frozenset({mask.vec}), unread=frozenset({mask.vec})
         )
@@ -100,8 +100,8 @@ class ColumnRounds:
             rows.format.view.types(rows, False),
             (
                 *(bits, ("LANES", lanes), ("PACKED", int(rows.format.packed)), ("STATEMENTS", int(bool(item.before)))),
-                *(("CLUSTER", blocks), ("THREADS", threads), ("SHARES", int(shares))),
-                ("SHARED_BYTES", shared if shares else 0),
+                *(("CLUSTER", blocks), ("THREADS", threads), ("COPIES", int(copies))),
+                ("SHARED_BYTES", shared if copies else 0),
             ),
             functions=tuple(text.functions),
             label="with statements" if item.before else "",
