@@ -1093,6 +1093,7 @@ TABLE: dict[str, Threshold] = {
     "columns.shared_bytes": Threshold(
         224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
     ),
+    "columns.prefetch": Threshold(0, "", ""),
     "columns.entries_per_lane": Threshold(4, "entries", "Mean entries of a row per lane in such a launch."),
     "grid.threads": Threshold(
         1024,

@@ -92,6 +92,15 @@ __device__ __forceinline__ void meet() {
 #endif
 }
 
+// Load a sector into the L2 cache.
+template <class T> __device__ __forceinline__ void prefetch(const T* p) {
+#ifndef __CUDA_EMU__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+  (void)p;
+#endif
+}
+
 // What a round has found. stops: whether a stop is requested.
 struct Found {
   u32 entries, stops;
@@ -158,6 +167,9 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         for (; __any_sync(ALL_LANES, e < stop); e += AT_ONCE * LANES) {
           u32 j[AT_ONCE], word[AT_ONCE], before = 0, all = 0;
           bool fresh[AT_ONCE];
+#if PREFETCH == 2
+          i64 starts[AT_ONCE];
+#endif
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) j[k] = e + k * LANES < stop ? (u32)of_rows[e + k * LANES] : 0;
 #pragma unroll
@@ -167,6 +179,11 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           for (int k = 0; k < AT_ONCE; ++k) {
             const u32 bit = 1u << (j[k] & 31);
             fresh[k] = !(word[k] & bit);
+#if PREFETCH == 1
+            if (fresh[k]) prefetch(rows.ptr + j[k]);
+#elif PREFETCH == 2
+            starts[k] = fresh[k] ? (i64)rows.ptr[j[k]] : 0;
+#endif
             if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
           }
 #if COPIES && PEERS > 1
@@ -188,7 +205,12 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           before = end + __shfl_sync(ALL_LANES, before, 0);
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k)
-            if (fresh[k]) list[before + word[k]] = j[k];
+            if (fresh[k]) {
+              list[before + word[k]] = j[k];
+#if PREFETCH == 2
+              prefetch(rows.col + starts[k]);
+#endif
+            }
         }
       }
       meet();

@@ -100,7 +100,12 @@ class ColumnRounds:
             rows.format.view.types(rows, False),
             (
                 *(bits, ("LANES", lanes), ("PACKED", int(rows.format.packed)), ("STATEMENTS", int(bool(item.before)))),
-                *(("CLUSTER", blocks), ("THREADS", threads), ("COPIES", int(copies))),
+                *(
+                    ("CLUSTER", blocks),
+                    ("THREADS", threads),
+                    ("COPIES", int(copies)),
+                    ("PREFETCH", tuning.count("columns.prefetch")),
+                ),
                 ("SHARED_BYTES", shared if copies else 0),
             ),
             functions=tuple(text.functions),
