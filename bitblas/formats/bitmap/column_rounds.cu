@@ -81,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // others have found in this round, so that `closed` in global memory decides.
 #define WARPS (THREADS / 32)
 #define GROUPS (32 / LANES)
-#define AT_ONCE 4  // entries of a row that a lane loads before it uses the first
+#define AT_ONCE 4  // rows of which a lane loads an entry before it uses the first
+#define ROWS (AT_ONCE * GROUPS)  // at most 32
 
 // All threads of the cluster: what they have written is visible to the others.
 __device__ __forceinline__ void meet() {
@@ -120,7 +121,6 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   const bool leads = rank == 0 && threadIdx.x == 0;
   Found* const found = at_peer(all_found, 0);
   const auto of_rows = rows.columns();
-  const int lane = WARP_LANE % LANES, group = WARP_LANE / LANES;
   const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
   const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
   for (i64 c = blockIdx.x / PEERS; c < columns.number; c += clusters) {
@@ -151,38 +151,38 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       }
 #endif
       u32 share = (count + warps - 1) / warps;  // rows that a warp takes at a time
-      share = share < GROUPS ? share : GROUPS;
+      share = share < ROWS ? share : ROWS;
       for (u32 first = warp * share; first < count; first += warps * share) {
-        const bool mine = group < share && first + group < count;
-        const u32 row = mine ? list[begin + first + group] : 0;
-        i64 e = mine ? (i64)rows.ptr[row] + lane : 0;
-        const i64 stop = mine ? (i64)rows.ptr[row + 1] : 0;
+        const bool mine = WARP_LANE < share && first + WARP_LANE < count;
+        const u32 row = mine ? list[begin + first + WARP_LANE] : 0;
+        const PTR_T from = mine ? rows.ptr[row] : 0, until = mine ? rows.ptr[row + 1] : 0;
 #if STATEMENTS
-        if (mine && lane == 0) {
+        if (mine) {
           const i64 rounds[] = {begun}, ahead = done;
           (void)rounds, (void)ahead;
           AT_ENTRY((i64)row * stride + c)
         }
+        __syncwarp();
 #endif
-        for (; __any_sync(ALL_LANES, e < stop); e += AT_ONCE * LANES) {
+        PTR_T e[AT_ONCE], stop[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+          e[k] = __shfl_sync(ALL_LANES, from, k * GROUPS + WARP_LANE / LANES) + WARP_LANE % LANES;
+          stop[k] = __shfl_sync(ALL_LANES, until, k * GROUPS + WARP_LANE / LANES);
+        }
+        for (bool more = true; more;) {
           u32 j[AT_ONCE], word[AT_ONCE], before = 0, all = 0;
           bool fresh[AT_ONCE];
-#if PREFETCH == 2
-          i64 starts[AT_ONCE];
-#endif
 #pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) j[k] = e + k * LANES < stop ? (u32)of_rows[e + k * LANES] : 0;
+          for (int k = 0; k < AT_ONCE; ++k) j[k] = e[k] < stop[k] ? (u32)of_rows[e[k]] : 0;
 #pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k)
-            word[k] = e + k * LANES < stop ? peek((const u32*)closed + (j[k] >> 5)) : ~0u;
+          for (int k = 0; k < AT_ONCE; ++k) word[k] = e[k] < stop[k] ? peek((const u32*)closed + (j[k] >> 5)) : ~0u;
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             const u32 bit = 1u << (j[k] & 31);
             fresh[k] = !(word[k] & bit);
-#if PREFETCH == 1
+#if PREFETCH
             if (fresh[k]) prefetch(rows.ptr + j[k]);
-#elif PREFETCH == 2
-            starts[k] = fresh[k] ? (i64)rows.ptr[j[k]] : 0;
 #endif
             if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
           }
@@ -194,23 +194,21 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
             if (fresh[k]) word[k] = atomicOr(stored + (j[k] >> 5), bit);
           }
 #endif
+          bool left = false;
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             fresh[k] = fresh[k] && !(word[k] >> (j[k] & 31) & 1);
             const u32 who = __ballot_sync(ALL_LANES, fresh[k]);
             word[k] = all + __popc(who & ((1u << WARP_LANE) - 1u)), all += __popc(who);
+            e[k] += LANES, left = left || e[k] < stop[k];
           }
+          more = __any_sync(ALL_LANES, left);
           if (!all) continue;
           if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
           before = end + __shfl_sync(ALL_LANES, before, 0);
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k)
-            if (fresh[k]) {
-              list[before + word[k]] = j[k];
-#if PREFETCH == 2
-              prefetch(rows.col + starts[k]);
-#endif
-            }
+            if (fresh[k]) list[before + word[k]] = j[k];
         }
       }
       meet();

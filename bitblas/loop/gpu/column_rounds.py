@@ -93,7 +93,7 @@ class ColumnRounds:
         text, at_entry = entry_text(
             item.before, product.u, build.iso, whole=frozenset({mask.vec}), unread=frozenset({mask.vec})
         )
-        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 1, 32)
+        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
         variant = Variant(
             "formats/bitmap/column_rounds",
