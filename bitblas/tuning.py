@@ -800,7 +800,7 @@ TABLE: dict[str, Threshold] = {
     "multivector.even_rows": Threshold(
         8,
         "times the mean length",
-        "If no row is longer, rounds of many searches follow lists of words; and a lane of a product with many columns "
+        "If no row is longer, each of many searches runs alone; and a lane of a product with many columns "
         "takes two pieces of a row: fewer lanes read the "
         "columns of entries. If rows differ more, the lanes of a warp would wait for the longest of more rows. 64 "
         "columns, FP32 with weights, H200, one piece and two, us: stencil27_100 470 and 436, rmat20 1222 and 1566.",
