@@ -252,7 +252,7 @@ def record(kind: type) -> set[Variant]:
 
 def on_gpus(variant: Variant, used: device.Cluster | None, whole: device.Cluster = LARGEST) -> Variant:
     """The variant with a GPU's thread block clusters in place of those that were used: the emulator's are smaller."""
-    if used is None or not variant.constant("CLUSTER"):
+    if used is None or not variant.constant("QUEUE_BYTES"):
         return variant
     sizes = {"CLUSTER": whole.blocks, "QUEUE_BYTES": whole.queue_bytes}
     sizes["THREADS"] = variant.constant("THREADS") * whole.threads // used.threads

@@ -56,9 +56,9 @@ def searches_by_columns(structure: Structure) -> bool:
 def column_search(round_: Round, condition: Vec | Scal, facts: analysis.BodyFacts) -> Advance | None:
     """The advance of a search from many vertices, if it is all that a round does: under the complement of a vector that
     gets the entries of each frontier and that no statement reads."""
-    if len(round_.items) != 1 or not isinstance(round_.items[0], Advance):
+    item = round_.items[0] if len(round_.items) == 1 else None
+    if not isinstance(item, Advance):
         return None
-    (item,) = round_.items
     product, mask, u = item.product, item.mask, item.product.u
     if not isinstance(product, MultivectorProduct) or not item.target == u == condition:
         return None
