@@ -50,10 +50,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_enter_columns
 
 #ifdef KERNEL_leave_columns
-// Transpose the closed bits into those of the mask.
+// Transpose the closed bits into those of the mask, and (VALUES) the values that the rounds have written for it.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    leave_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* mask) {
+    leave_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* mask, const V_T* by_column,
+                  V_T* values) {
   await_previous();
+#if VALUES
+  __shared__ V_T tiles[BLOCK / 32][32][33];
+  V_T(&tile)[32][33] = tiles[threadIdx.x / 32];
+#else
+  (void)by_column, (void)values;
+#endif
   if (rounds[2] == 0) return;
   for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
     const i64 j = first + WARP_LANE;
@@ -68,6 +75,21 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
           if (WARP_LANE == row) mine |= (u64)line << b0;
         }
       }
+#if VALUES
+      const u64 added = j < n ? mine & ~(u64)mask[j * per_line + w] : 0;
+      for (int b0 = 0; b0 < BITS; b0 += 32) {
+        const int count = BITS < 32 ? BITS : 32;
+        __syncwarp();
+        for (int b = 0; b < count; ++b)
+          if (added >> (b0 + b) & 1) tile[b][WARP_LANE] = by_column[(w * 64 + b0 + b) * columns.lines + j];
+        __syncwarp();
+        for (int row = 0; row < 32; ++row) {
+          const u64 places = __shfl_sync(ALL_LANES, added, row);
+          if (WARP_LANE < count && places >> (b0 + WARP_LANE) & 1)
+            values[((first + row) * per_line + w) * BITS + b0 + WARP_LANE] = tile[WARP_LANE][row];
+        }
+      }
+#endif
       if (j < n) mask[j * per_line + w] = (line_t)mine;
     }
   }
@@ -101,6 +123,13 @@ template <class T> __device__ __forceinline__ void prefetch(const T* p) {
   (void)p;
 #endif
 }
+
+// The values of a column: at(p) is that of the row that is processed.
+template <class T> struct OfColumn {
+  T* value;
+  __device__ __forceinline__ T& operator[](i64) const { return *value; }
+};
+#define OF_COLUMN(T, values) (OfColumn<T>{(values) + c * columns.lines + row})
 
 // What a round has found. stops: whether a stop is requested.
 struct Found {

@@ -7,9 +7,12 @@ launch takes the place of the captured body.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from semirings.dtypes import BOOL, INT32
 
 from ... import tuning
 from ...config import config
@@ -17,10 +20,11 @@ from ...formats import Structure
 from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
 from ...operations.multivector import walks_lines, words_of
+from ...operations.operands import dummy
 from ...plan.product import WORDS, key_of_lines, power_of_two
 from .. import analysis
 from ..buffers import Argument, Launch
-from ..codegen.cuda_dialect import macro
+from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import entry_text
 from ..fuse import Advance, Line, Round, statement_texts, writes_all
 from ..ir import IsoValues, MultivectorProduct, Scal, Vec
@@ -93,6 +97,24 @@ class ColumnRounds:
         text, at_entry = entry_text(
             item.before, product.u, build.iso, whole=frozenset({mask.vec}), unread=frozenset({mask.vec})
         )
+        parameters, macros = list(text.parameters), [at_entry]
+        key, written = Key("val", mask.vec.id), build.buffers[mask.vec]
+        by_column: Array | None = None
+        at = next((k for k, p in enumerate(parameters) if p.key == key), None)
+        if (
+            at is not None
+            and mask.vec.dtype.nbytes <= 4
+            and mask.vec.dtype is not BOOL
+            and tuning.count("columns.transposed")
+        ):
+            name, kind = f"x{mask.vec.id}_val", mask.vec.dtype.c_type
+            by_column = scratch.array(columns * n, mask.vec.dtype.np_type)
+            parameters[at] = parameters[at]._replace(declaration=f"{kind}* {name}_column")
+            macros.insert(0, f"#define {name} OF_COLUMN({kind}, {name}_column)")
+        bound = [
+            build.resolve((p,))[0] if k != at or by_column is None else by_column for k, p in enumerate(parameters)
+        ]
+        macros.insert(0, macro("PARAMETERS", [f", {p.declaration}" for p in parameters]))
         lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
         variant = Variant(
@@ -110,7 +132,7 @@ class ColumnRounds:
             ),
             functions=tuple(text.functions),
             label="with statements" if item.before else "",
-            text=f"{macro('PARAMETERS', [f', {p.declaration}' for p in text.parameters])}\n{at_entry}\n",
+            text="\n".join(macros) + "\n",
         )
         frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
         dtype = np.dtype(f"u{bits[1] // 8}")
@@ -118,12 +140,19 @@ class ColumnRounds:
         grid, head = build.grid(n), (np.int64(n), np.int64(words_of(lines)), build.rounds, *of_columns)
         around = lambda name: Variant(f"formats/bitmap/{name}", (), (bits, ("LANES", 1)))
         enter = build.launcher(around("enter_columns"), grid, (*head, frontier_lines, mask_lines))
-        leave = build.launcher(around("leave_columns"), grid, (*head, mask_lines))
+        transposes, none = by_column is not None, dummy(device, "int32")
+        variant_out = dataclasses.replace(
+            around("leave_columns"),
+            types=(("V", mask.vec.dtype if transposes else INT32),),
+            constants=(bits, ("LANES", 1), ("VALUES", int(transposes))),
+        )
+        values = (by_column, written.values[0]) if transposes else (none, none)
+        leave = build.launcher(variant_out, grid, (*head, mask_lines, *values))
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         args = (
             *(np.int64(n), np.int64(lines.stride), build.rounds, *of_columns, frontier),
             *(rows.ptr, rows.col, np.int64(rows.width)),
-            *build.resolve(tuple(text.parameters)),
+            *bound,
         )
         self._launches = [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
         self.line = Line(item.kind, statement_texts(item), str(variant))
