@@ -181,10 +181,18 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #endif
       u32 share = (count + warps - 1) / warps;  // rows that a warp takes at a time
       share = share < ROWS ? share : ROWS;
-      for (u32 first = warp * share; first < count; first += warps * share) {
-        const bool mine = WARP_LANE < share && first + WARP_LANE < count;
-        const u32 row = mine ? list[begin + first + WARP_LANE] : 0;
-        const PTR_T from = mine ? rows.ptr[row] : 0, until = mine ? rows.ptr[row + 1] : 0;
+      const auto has_row = [&](u32 first) { return WARP_LANE < share && first + WARP_LANE < count; };
+      const auto row_at = [&](u32 first) { return has_row(first) ? list[begin + first + WARP_LANE] : 0; };
+      // Rows of the next turns are loaded before those of this one are used.
+      const u32 step = warps * share;
+      u32 row = row_at(warp * share), next_row = row_at(warp * share + step);
+      PTR_T from = rows.ptr[row], until = rows.ptr[row + 1];
+      for (u32 first = warp * share; first < count; first += step) {
+        const bool mine = has_row(first);
+        const u32 later_row = row_at(first + 2 * step);
+        const PTR_T next_from = rows.ptr[next_row], next_until = rows.ptr[next_row + 1];
+        issue_load(later_row), issue_load(next_from), issue_load(next_until);
+        if (!mine) until = from;
 #if STATEMENTS
         if (mine) {
           const i64 rounds[] = {begun}, ahead = done;
@@ -239,6 +247,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           for (int k = 0; k < AT_ONCE; ++k)
             if (fresh[k]) list[before + word[k]] = j[k];
         }
+        row = next_row, next_row = later_row, from = next_from, until = next_until;
       }
       meet();
       begin = end, end += now->entries, stops = now->stops;

@@ -37,9 +37,11 @@ SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend 
 
 
 def may_advance(product: MultivectorProduct, iso: IsoValues) -> bool:
-    """Whether a cluster can compute a product column by column: presence only, along short rows."""
-    kind, _ = analysis.product_kind(product, iso)
-    return kind == WORDS and product.inner == product.lines and has_short_rows(product.matrix.structure)
+    """Whether a cluster can compute a product column by column: presence only, along short rows. Lists have row numbers
+    of 32 bits."""
+    if product.inner != product.lines or product.lines.number >= 1 << 31:
+        return False
+    return analysis.product_kind(product, iso)[0] == WORDS and has_short_rows(product.matrix.structure)
 
 
 def has_short_rows(structure: Structure) -> bool:
