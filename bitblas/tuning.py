@@ -1179,9 +1179,6 @@ TABLE: dict[str, Threshold] = {
     "all_pairs.block": Threshold(
         128, "vertices", "A product of two panels of this many vertices outweighs its launch overhead."
     ),
-    "betweenness.steps": Threshold(
-        64, "steps of a search", "Path counts are tested for overflow once per so many steps: a test is a reduction."
-    ),
     "coloring.skew": Threshold(
         8,
         "most earlier neighbours per mean number",

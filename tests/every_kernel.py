@@ -159,11 +159,11 @@ def searches() -> None:
 
 
 def columns() -> None:
-    """Multivectors whose columns run alone, in shared memory and outside of it; searches that stop and go back."""
+    """Multivectors whose columns run alone, in shared memory and outside of it; searches that go back."""
     A = gb.Matrix.from_coo(np.arange(199), np.arange(1, 200), True, nrows=200, ncols=200)
     A = A.ewise_add(A.T, binary.lor).new()
     for shared in (0, 1 << 16):
-        with tuning.override({"columns.shared_bytes": shared, "betweenness.steps": 4}):
+        with tuning.override({"columns.shared_bytes": shared}):
             algorithms.levels_from_each(A, range(0, 198, 3))
             algorithms.betweenness_centrality(A, range(9))
 
