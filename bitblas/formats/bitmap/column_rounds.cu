@@ -4,19 +4,41 @@
 // columns. `order` lists the lines of a column in the order in which they are found: a frontier is a part of it.
 #include "formats/csr/columns.cuh"
 #include "kernels/frontier.cuh"
+#if SUMS
+#include "formats/bitmap/lines.cuh"
+#endif
+#include "formats/bitmap/saved.cuh"
 typedef UInt<BITS>::type line_t;  // of a bitmap's line, or of 64 positions of it
 
-// Of `number` columns of `lines` positions each: `words` half words of closed bits, and the list. counts: the entries of
-// the first frontier.
+// Of `number` columns of `lines` positions each: `words` half words of closed bits, and the list. counts: where the first
+// frontiers end in the lists, then where they begin. front: the bits of the frontier whose values sums read.
 struct ColumnsOf {
   u32* closed;
+  u32* front;
   u32* order;
   u32* counts;
   i64 number, lines, words;
 
   __device__ __forceinline__ u32* bits_of(i64 c) const { return closed + c * words; }
+  __device__ __forceinline__ u32* front_of(i64 c) const { return front + c * words; }
   __device__ __forceinline__ u32* list_of(i64 c) const { return order + c * lines; }
 };
+
+#ifdef KERNEL_begin_columns
+// Before the rounds of a nested loop, by one block: they run if the round around them does. saves: lists continue those of
+// a stack.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    begin_columns(i64 n, Control control, i64 limit, i64* rounds, u32* counts, SavedColumns saved, i64 saves) {
+  await_previous();
+  const bool runs = control.runs();
+  if (threadIdx.x == 0) {
+    rounds[0] = rounds[2] = 0, rounds[1] = runs ? limit : 0;
+    if (saves) saved.numbers[1] = saved.numbers[0];
+  }
+  for (i64 c = threadIdx.x; c < n; c += BLOCK)
+    counts[c] = counts[n + c] = saves ? saved.ends_of(c)[saved.heights[c]] : 0;
+}
+#endif  // KERNEL_begin_columns
 
 #ifdef KERNEL_enter_columns
 // Transpose the bits of the mask and of the frontier, and list the frontier, which is left without entries.
@@ -32,17 +54,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         const u32 here = (u32)((found | masked) >> b0);
-        u32 mine = 0;
+        u32 mine = 0, front = 0;
         for (int b = 0; b < (BITS < 32 ? BITS : 32); ++b) {
           const u32 half = __ballot_sync(ALL_LANES, here >> b & 1);
-          if (WARP_LANE == b) mine = half;
+          const u32 of_front = FRONT ? __ballot_sync(ALL_LANES, (u32)(found >> b0) >> b & 1) : 0;
+          if (WARP_LANE == b) mine = half, front = of_front;
         }
         const i64 c = w * 64 + b0 + WARP_LANE;
-        if (WARP_LANE < BITS && c < columns.number) columns.bits_of(c)[first / 32] = mine;
+        if (WARP_LANE < BITS && c < columns.number) {
+          columns.bits_of(c)[first / 32] = mine;
+          if (FRONT) columns.front_of(c)[first / 32] = front;
+        }
       }
       for (u64 todo = found; todo; todo &= todo - 1) {
         const i64 c = w * 64 + __ffsll(todo) - 1;
-        columns.list_of(c)[atomicAdd(columns.counts + c, 1u)] = (u32)j;
+        const u32 at = atomicAdd(columns.counts + c, 1u);
+        if ((i64)at < columns.lines) columns.list_of(c)[at] = (u32)j;
       }
     }
   }
@@ -99,21 +126,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #ifdef KERNEL_column_rounds
 // A round is: the fused element-wise statements at the entries of the frontier (AT_ENTRY; codegen/cuda_kernels.py), then
 // t<!mask> = A' any.pair u, presence only, where the mask has had all entries of frontiers. LANES lanes share a row.
+// SUMS: and t gets values, the sums of the products along the rows of A', taken at the lines that have been found.
+// SAVES: each round begins with a push of its frontier on a stack, whose lists are those of the columns.
 // COPIES: each block has a copy of the closed bits in shared memory. Of several blocks these are out of date in what
 // others have found in this round, so that `closed` in global memory decides.
-#define WARPS (THREADS / 32)
-#define GROUPS (32 / LANES)
 #define AT_ONCE 4  // rows of which a lane loads an entry before it uses the first
 #define ROWS (AT_ONCE * GROUPS)  // at most 32
-
-// All threads of the cluster: what they have written is visible to the others.
-__device__ __forceinline__ void meet() {
-#if PEERS == 1
-  __syncthreads();
-#else
-  meet_in_cluster();
-#endif
-}
 
 // Load a sector into the L2 cache.
 template <class T> __device__ __forceinline__ void prefetch(const T* p) {
@@ -136,9 +154,28 @@ struct Found {
   u32 entries, stops;
 };
 
+typedef CsrView<PTR_T, AnyColumn<PACKED, COL_T>> RowsOf;
+#if SUMS
+// Sums along `rows` of the values of the frontier; cells: values of all columns, at the lines that `front` has.
+struct SumsOf {
+  RowsOf rows;
+  Values a;
+  const Z_T* first;  // the values of the first frontiers, in the bitmap
+  Z_T* cells;
+};
+// The value of the entry at the only position that statements read.
+struct OneValue {
+  Z_T value;
+  __device__ __forceinline__ Z_T operator[](i64) const { return value; }
+};
+#define SUMS_ARGUMENTS , SumsOf sums
+#else
+#define SUMS_ARGUMENTS
+#endif
+
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-    column_rounds(i64 n, i64 stride, i64* rounds, ColumnsOf columns, u64* frontier,
-                  CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows PARAMETERS) {
+    column_rounds(i64 n, i64 stride, i64* rounds, i64* outermost, ColumnsOf columns, SavedColumns saved, i64 statement,
+                  u64* frontier, RowsOf rows SUMS_ARGUMENTS PARAMETERS) {
   await_previous();
   const i64 begun = rounds[0], limit = rounds[1];
   if (begun >= limit) return;
@@ -163,15 +200,46 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #endif
     if (leads) all_found[0] = all_found[1] = all_found[2] = {};
     meet();
-    u32 begin = 0, end = columns.counts[c], turn = 0;
+    u32 begin = columns.counts[columns.number + c], end = columns.counts[c], turn = 0;
     i64 done = 0;
+#if SAVES
+    // Frontiers that were saved when this column had none.
+    const u64 saved_before = saved.numbers[1];
+    u32* const ends = saved.ends_of(c);
+    for (i64 k = saved.heights[c] + 1 + me; k <= (i64)saved_before; k += everyone) ends[k] = begin;
+    // A stack has room for each line once.
+    const auto check_room = [&](i64 rounds_done) {
+      if (begin == end || (end <= columns.lines && (i64)saved_before + rounds_done < columns.lines)) return;
+      if (leads) report_fault(outermost + 5, 2 * statement + 1, end);
+      end = begin;
+    };
+    check_room(0);
+#else
+    (void)saved, (void)statement;
+#endif
+#if SUMS
+    u32* const front = columns.front_of(c);
+    Z_T* const cells = sums.cells + c * columns.lines;
+    u32 old = begin;  // where the previous frontier begins
+    for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) cells[list[k]] = sums.first[(i64)list[k] * stride + c];
+    meet();
+#endif
     for (bool stops = false; begin != end && begun + done < limit && !stops; ++done) {
       Found* const now = found + turn;
       turn = turn == 2 ? 0 : turn + 1;
       if (leads) {
         found[turn] = {};
-        now->stops = load_fresh(rounds + 3) != 0;
+        now->stops = load_fresh(outermost + 3) != 0;
       }
+#if SAVES
+      if (leads) ends[saved_before + done + 1] = end;
+#endif
+#if SUMS
+      for (u32 k = old + (u32)me; k < begin; k += (u32)everyone) {
+        const u32 j = peek(list + k);
+        atomicAnd(front + (j >> 5), ~(1u << (j & 31)));
+      }
+#endif
       const u32 count = end - begin;
 #if COPIES && PEERS > 1
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
@@ -197,9 +265,16 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         if (mine) {
           const i64 rounds[] = {begun}, ahead = done;
           (void)rounds, (void)ahead;
+#if SUMS
+          const OneValue own_value = {peek(cells + row)};
+          (void)own_value;
+#endif
           AT_ENTRY((i64)row * stride + c)
         }
         __syncwarp();
+#endif
+#if SUMS
+        if (mine) atomicOr(front + (row >> 5), 1u << (row & 31));
 #endif
         PTR_T e[AT_ONCE], stop[AT_ONCE];
 #pragma unroll
@@ -245,13 +320,37 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           before = end + __shfl_sync(ALL_LANES, before, 0);
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k)
-            if (fresh[k]) list[before + word[k]] = j[k];
+            if (fresh[k] && (!SAVES || (i64)before + word[k] < columns.lines)) list[before + word[k]] = j[k];
         }
         row = next_row, next_row = later_row, from = next_from, until = next_until;
       }
       meet();
+#if SUMS
+      old = begin;
+#endif
       begin = end, end += now->entries, stops = now->stops;
+#if SAVES
+      check_room(done + 1);
+#endif
+#if SUMS
+      each_group(begin, end, warp, warps, [&](bool mine, u32 k) {
+        const i64 row = mine ? list[k] : 0;
+        bool some;
+        Z_T sum;
+        sum_of_row(
+            sums.rows, sums.a, row, mine, c, some, sum, [&](i64 j) { return peek(front + (j >> 5)) >> (j & 31) & 1; },
+            [&](i64 j) { return peek(cells + j); });
+        if (mine && WARP_LANE % LANES == 0) cells[row] = sum;
+      });
+      meet();
+#endif
     }
+#if SAVES
+    if (leads && done) {
+      saved.heights[c] = (u32)(saved_before + done);
+      atomicMax((u64*)saved.numbers, saved_before + (u64)done);
+    }
+#endif
     // A frontier that no round has processed is not closed.
     for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
       const u32 j = list[k];

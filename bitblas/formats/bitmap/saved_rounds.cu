@@ -1,0 +1,110 @@
+// Rounds of a device loop that take the frontiers of a multivector back from a stack, each column on its own: a cluster of
+// blocks follows one column from its last frontier to the first, then the next column (column_rounds.cu is the way there).
+#include "formats/csr/columns.cuh"
+#include "kernels/frontier.cuh"
+
+#ifdef KERNEL_clear_saved
+#include "formats/bitmap/saved.cuh"
+// The stack becomes empty.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_saved(i64 n, Control control, SavedColumns saved) {
+  await_previous();
+  (void)n;
+  if (!control.runs()) return;
+  for (i64 c = thread_number(); c < saved.number; c += (i64)gridDim.x * BLOCK) saved.heights[c] = 0;
+  if (thread_number() == 0) saved.numbers[0] = 0;
+}
+#endif  // KERNEL_clear_saved
+
+#ifdef KERNEL_pop_saved
+#include "formats/bitmap/saved.cuh"
+// Take the last frontier into u, whose n words have no entries. values: of u, if `valued`.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    pop_saved(i64 n, i64 stride, Control control, SavedColumns saved, u64* bits, u64* values, i64 valued) {
+  await_previous();
+  (void)n;
+  const u64 top = saved.numbers[0];
+  if (!runs_with(control.runs(), top) || top == 0) return;
+  const i64 every = ((i64)gridDim.x * BLOCK + saved.number - 1) / saved.number;  // threads of a column
+  for (i64 k = thread_number(); k < every * saved.number; k += (i64)gridDim.x * BLOCK) {
+    const i64 c = k / every;
+    const u32 *const ends = saved.ends_of(c), *const list = saved.list_of(c);
+    const bool has = saved.heights[c] == top;
+    for (i64 e = has ? ends[top - 1] + k % every : 0, end = has ? ends[top] : 0; e < end; e += every) {
+      set_bit(bits, list[e] * stride + c);
+      if (valued) set_bit(values, list[e] * stride + c);
+    }
+  }
+  if (!is_last((u32*)(saved.numbers + 2))) return;
+  for (i64 c = threadIdx.x; c < saved.number; c += BLOCK)
+    if (saved.heights[c] == top) saved.heights[c] = top - 1;
+  if (threadIdx.x == 0) saved.numbers[0] = top - 1;
+}
+#endif  // KERNEL_pop_saved
+
+#ifdef KERNEL_enter_saved
+#include "formats/bitmap/saved.cuh"
+// Before the rounds: they run if the last frontier, in the `n` words of `bits`, has entries, which are dropped.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    enter_saved(i64 n, Control control, i64* rounds, SavedColumns saved, u64* bits) {
+  await_previous();
+  if (!control.runs()) return;
+  if (thread_number() == 0) saved.numbers[1] = saved.numbers[0];
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) {
+    if (!bits[k]) continue;
+    bits[k] = 0;
+    poke(rounds + 1, (i64)1 << 62);
+  }
+}
+#endif  // KERNEL_enter_saved
+
+#ifdef KERNEL_saved_rounds
+// A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM, with
+// the sum of t there), which may write x. Neither t nor the frontier has entries after the last round, which finds the
+// stack empty. sums, has: of a column, in the order of its list. `n` words of t are cleared.
+#define SUMS 1
+#include "formats/bitmap/lines.cuh"
+#include "formats/bitmap/saved.cuh"
+
+extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
+    saved_rounds(i64 n, i64 stride, i64* rounds, const i64* outermost, SavedColumns saved, u64* t_bits, Z_T* sums,
+                 u8* has, CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, LinesView x PARAMETERS) {
+  await_previous();
+  if (rounds[1] == 0) return;
+  __shared__ i64 stop_requested;  // in the first block of the cluster
+  const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
+  const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
+  for (i64 k = (i64)blockIdx.x * THREADS + threadIdx.x; k < n; k += (i64)gridDim.x * THREADS) t_bits[k] = 0;
+  const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
+  for (i64 c = blockIdx.x / PEERS; c < saved.number; c += clusters) {
+    const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);
+    Z_T* const sum_of = sums + c * saved.lines;
+    u8* const has_sum = has + c * saved.lines;
+    const u32 height = saved.heights[c];
+    meet();  // all have read it
+    for (u32 level = height; level; --level) {
+      const u32 begin = ends[level - 1], end = ends[level];
+      if (me == 0) stop_requested = load_fresh(outermost + 3);
+      each_group(begin, end, warp, warps, [&](bool mine, u32 k) {
+        const i64 row = mine ? list[k] : 0;
+        bool some;
+        Z_T sum;
+        sum_of_row(
+            rows, a, row, mine, c, some, sum, [&](i64 j) { return bit_now((const u64*)x.bits, j * stride + c); },
+            [&](i64 j) { return x.at(j * stride + c); });
+        if (mine && WARP_LANE % LANES == 0) sum_of[k] = sum, has_sum[k] = some;
+      });
+      meet();
+      const bool stops = *at_peer(&stop_requested, 0) != 0;
+      const i64 ahead = (i64)saved.numbers[1] - level;
+      (void)ahead, (void)rounds;
+      for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
+        AT_SUM((i64)list[k] * stride + c, peek(has_sum + k) != 0, peek(sum_of + k))
+      }
+      meet();
+      if (stops) return;
+    }
+    if (me == 0) saved.heights[c] = 0;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) saved.numbers[0] = 0;
+}
+#endif  // KERNEL_saved_rounds
