@@ -350,22 +350,25 @@ def fuse(
     condition: Vec | Scal,
     *,
     lists: bool = True,
-    by_columns: Callable[[Round], bool] = lambda round_: False,
+    by_columns: Callable[[Round, Vec | Scal, int | None], bool] = lambda round_, condition, limit: False,
 ) -> Round:
     """The kernels of one round.
 
     is_advance: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct:
     whether that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists:
     whether an advance needs a worklist built by the previous advance; there is none around a nested loop. by_columns:
-    whether the columns of a round's multivectors run each on its own; in other rounds, products with multivectors are
-    pulls.
+    whether the columns of a round's multivectors run each on its own, from the round, the condition, and the limit of a
+    nested loop; in other rounds, products with multivectors are pulls.
     """
-    how = _Advances(is_advance, is_direct, lists)
+    return _fuse_loop(_Advances(is_advance, is_direct, lists, by_columns), body, condition, None)
+
+
+def _fuse_loop(how: _Advances, body: Body, condition: Vec | Scal, limit: int | None) -> Round:
     fused = _fuse(how, body, condition)
     products = [item.product for item in fused.items if isinstance(item, Advance)]
-    if not any(isinstance(p, MultivectorProduct) for p in products) or by_columns(fused):
+    if not any(isinstance(p, MultivectorProduct) for p in products) or how.by_columns(fused, condition, limit):
         return fused
-    of_vectors = lambda s: not isinstance(s.value, MultivectorProduct) and is_advance(s)
+    of_vectors = lambda s: not isinstance(s.value, MultivectorProduct) and how.is_advance(s)
     return _fuse(how._replace(is_advance=of_vectors), body, condition)
 
 
@@ -394,6 +397,7 @@ class _Advances(NamedTuple):
     is_advance: Callable[[Statement], bool]
     is_direct: Callable[[Statement], bool]
     lists: bool
+    by_columns: Callable[[Round, Vec | Scal, int | None], bool]
 
 
 def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
@@ -557,7 +561,8 @@ class _Fusion:
 def _inner(block: Block, vectors: tuple[Vec, ...], how: _Advances) -> Inner:
     """Statements under a condition run once, so they pull if an advance would need a worklist."""
     advances = how.is_advance if block.limit > 1 or not how.lists else lambda s: False
-    round_ = fuse(Body(block.statements, vectors, ()), advances, how.is_direct, block.condition, lists=how.lists)
+    body = Body(block.statements, vectors, ())
+    round_ = _fuse_loop(how._replace(is_advance=advances), body, block.condition, block.limit)
     return Inner(round_, block.condition, block.limit, block.text)
 
 

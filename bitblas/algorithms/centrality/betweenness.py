@@ -5,9 +5,9 @@ level back to the first, each vertex passes its predecessors their share of the 
 once, as the rows of matrices. Both sweeps are nested loops inside the single round of one loop.
 
 State: p (rows of P) is the number of shortest paths from the source, FP64 because it grows without bound; no entry
-means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), there is no way back, and the searches run
-again with natural logarithms: sums become logaddexp, products and quotients become sums and differences,
-and only ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
+means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), there is no way back, and the searches
+run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences, and only
+ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
 the share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are
 saved on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
 

@@ -57,23 +57,32 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_enter_saved
 
+#ifdef KERNEL_clear_emptied
+// The vectors that rounds write only at the entries of frontiers have none after the last round.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_emptied(i64 n, const i64* rounds, u64* bits) {
+  await_previous();
+  if (rounds[1] == 0) return;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) bits[k] = 0;
+}
+#endif  // KERNEL_clear_emptied
+
 #ifdef KERNEL_saved_rounds
-// A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM, with
-// the sum of t there), which may write x. Neither t nor the frontier has entries after the last round, which finds the
-// stack empty. sums, has: of a column, in the order of its list. `n` words of t are cleared.
+// A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM;
+// codegen/cuda_kernels.py), which may write x. Neither t nor the frontier has entries after the last round, which finds the
+// stack empty. sums, has: of a column, in the order of its list.
 #define SUMS 1
 #include "formats/bitmap/lines.cuh"
 #include "formats/bitmap/saved.cuh"
 
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-    saved_rounds(i64 n, i64 stride, i64* rounds, const i64* outermost, SavedColumns saved, u64* t_bits, Z_T* sums,
-                 u8* has, CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, LinesView x PARAMETERS) {
+    saved_rounds(i64 n, i64 stride, i64* rounds, const i64* outermost, SavedColumns saved, Z_T* sums, u8* has,
+                 CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, LinesView x PARAMETERS) {
   await_previous();
   if (rounds[1] == 0) return;
   __shared__ i64 stop_requested;  // in the first block of the cluster
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
-  for (i64 k = (i64)blockIdx.x * THREADS + threadIdx.x; k < n; k += (i64)gridDim.x * THREADS) t_bits[k] = 0;
+  (void)n;
   const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
   for (i64 c = blockIdx.x / PEERS; c < saved.number; c += clusters) {
     const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);
@@ -98,7 +107,9 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       const i64 ahead = (i64)saved.numbers[1] - level;
       (void)ahead, (void)rounds;
       for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
-        AT_SUM((i64)list[k] * stride + c, peek(has_sum + k) != 0, peek(sum_of + k))
+        const bool some_here = peek(has_sum + k) != 0;
+        const Z_T sum_here = peek(sum_of + k);
+        AT_SUM((i64)list[k] * stride + c)
       }
       meet();
       if (stops) return;

@@ -426,6 +426,33 @@ def entry_text(
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
+def sum_text(
+    statements: Sequence[Statement], frontier: Vec, t: Vec, emptied: frozenset[Vec], iso: IsoValues
+) -> tuple[CudaKernel, str]:
+    """AT_SUM(i): the statements at an entry of a frontier, all of which have its mask. t is `sum_here`, if `some_here`.
+    emptied: vectors that are written before they are read, and not stored."""
+    local = frozenset(x.id for x in (frontier, t, *emptied))
+    kernel = CudaKernel(iso, full=frozenset({frontier.id}), local=local)
+    dialect = CudaPositions(kernel)
+    modified = {s.written for s in statements if s.written is not None}
+    loads = [dialect.load_scalar(s, "const ") for s in scalars_of(statements)]
+    stores: list[str] = []
+    for x in vectors_of(statements):
+        if x == t:
+            loads.append(f"const bool b{x.id} = some_here; const {x.dtype.c_type} v{x.id} = sum_here; (void)v{x.id};")
+        elif x == frontier:
+            loads.append(f"const bool b{x.id} = true, v{x.id} = true; (void)b{x.id}, (void)v{x.id};")
+        else:
+            loads += _declarations(kernel, x, x in modified)
+        if x in modified and x.id not in local:
+            loads.append(f"const bool was{x.id} = b{x.id};")
+            stores.append(f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p);")
+            stores.append(f"if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p); {_store_value(kernel, x)}")
+    lines = dialect.phase(statements).lines
+    here = "{ const i64 p = i, round = rounds[0] + ahead; const bool inside = true; (void)round, (void)inside;"
+    return kernel, macro("AT_SUM(i)", [here, *loads, *lines, *stores, "}"])
+
+
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ from ..fuse import (
     statement_texts,
 )
 from ..ir import NO_LIMIT, MapProduct, Masked, Product, Reduce, Scal, Vec
-from .column_rounds import ColumnRounds, column_search
+from .column_rounds import ColumnRounds, column_search, column_searches
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .grid_rounds import GridRounds, plan_grid_rounds
 from .products import (
@@ -57,6 +57,7 @@ from .products import (
     pulls_worklist,
     worklist,
 )
+from .saved_rounds import SavedRounds, column_return
 from .small_rounds import SmallRounds, small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
@@ -109,14 +110,16 @@ class Build:
         self.written: set[Vec | Scal] = written if around is None else written | around.written
         xp = device.xp
         if around is None:
-            rotating = {item.target for item in plan.all if isinstance(item, Advance) and item is not search}
+            nested = column_searches(plan, facts) if group is None else []
+            alone = [found.advance for found in (*nested, *([] if search is None else [search]))]
+            rotating = {item.target for item in plan.all if isinstance(item, Advance) and item not in alone}
             self.scratch = Scratch(device, shared=True)
             self.buffers = {
                 x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
             }
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.stacks = Stacks(self, plan)
+            self.stacks = Stacks(self, plan, nested)
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
@@ -242,7 +245,7 @@ class Build:
             elif isinstance(item, Pull):
                 launches += pull_launches(self, item, k)
             elif isinstance(item, Inner):
-                launches.append(self._inner(item, self.head(k)))
+                launches += self._inner(item, self.head(k))
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             elif isinstance(item, OnStack):
@@ -257,7 +260,7 @@ class Build:
         """The launches of an item before the first round or after the last one."""
         assert isinstance(item, (FusedElementwise, Pull, Inner, Between, OnStack))
         if isinstance(item, Inner):
-            return [self._inner(item, (*self.once, np.int64(0)))]
+            return self._inner(item, (*self.once, np.int64(0)))
         if isinstance(item, OnStack):
             launches: list[Launch] = [self.stacks.once(self, item, where)]
         elif isinstance(item, Between):
@@ -269,12 +272,26 @@ class Build:
         self.lines.append(Line(where, statement_texts(item), self.launched))
         return launches
 
-    def _inner(self, item: Inner, head: tuple[Argument, ...]) -> Launch:
+    def _inner(self, item: Inner, head: tuple[Argument, ...]) -> list[Launch]:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
+        if self.group is None:
+            search = column_search(item.round, item.condition, self.facts, item.limit)
+            way = column_return(item.round, item.condition, self.facts, item.limit)
+            if search is not None:
+                alone = ColumnRounds(self, search, head, item.limit)
+                return self._by_columns(item, [alone.line], alone.launches(self))
+            if way is not None and way.pop.value.stack in self.stacks.saved:
+                back = SavedRounds(self, way, head)
+                return self._by_columns(item, back.lines, back.launches)
         inner = Build(self.device, item.round, self.facts, item.condition, self, limit=item.limit)
         loop = NestedLoopLaunch(inner, item, head)
         self.lines += loop.lines
-        return loop
+        return [loop]
+
+    def _by_columns(self, item: Inner, lines: list[Line], launches: list[Launch]) -> list[Launch]:
+        self.lines += [Line("block", (item.text,), ColumnRounds.text)]
+        self.lines += [line._replace(kind=f"  {line.kind}") for line in lines]
+        return launches
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Argument, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:

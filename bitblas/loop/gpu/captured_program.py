@@ -74,7 +74,8 @@ class CapturedProgram:
         is_advance = lambda s: not pulls(s) and may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         is_advance, is_direct = self._agreed(is_advance, is_direct)
-        by_columns = lambda round_: self.group is None and column_search(round_, self.condition, facts) is not None
+        alone = self.group is None
+        by_columns = lambda *which: alone and column_search(which[0], which[1], facts, which[2]) is not None
         round_ = fuse(self.body, is_advance, is_direct, self.condition, by_columns=by_columns)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)

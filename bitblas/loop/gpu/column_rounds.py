@@ -2,12 +2,13 @@
 
 For searches from many vertices on graphs with many levels. Every statement of such a body acts on each column alone,
 and a column without a frontier does nothing, so no column waits for another one (formats/bitmap/column_rounds.cu). The
-launch takes the place of the captured body.
+launch takes the place of the captured body. A nested loop may also sum values along its frontiers, and save them on a
+stack; saved_rounds.py is the way back.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,17 +20,21 @@ from ...config import config
 from ...formats import Structure
 from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
-from ...operations.multivector import walks_lines, words_of
-from ...operations.operands import dummy
-from ...plan.product import WORDS, key_of_lines, power_of_two
+    """Whether a cluster can compute a product column by column: along short rows. Lists have row numbers of 32 bits."""
+    if product.inner != product.lines or product.lines.number >= 1 << 31:
+        return False
+    kind, _ = analysis.product_kind(product, iso)
+    summed = kind == VALUES and product.semiring.return_type is not BOOL
+    return (kind == WORDS or summed) and has_short_rows(product.matrix.structure)
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import entry_text
-from ..fuse import Advance, Line, Round, statement_texts, writes_all
-from ..ir import IsoValues, MultivectorProduct, Scal, Vec
+from ..fuse import Advance, Inner, Line, OnStack, Round, statement_texts, writes_all
+from ..ir import NO_LIMIT, IsoValues, MultivectorProduct, Scal, Stacked, Vec, flat
 
 if TYPE_CHECKING:
+    from ...formats.csr.layout import Rows
     from ...typing import Array
     from .build import Build
 
@@ -37,11 +42,12 @@ SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend 
 
 
 def may_advance(product: MultivectorProduct, iso: IsoValues) -> bool:
-    """Whether a cluster can compute a product column by column: presence only, along short rows. Lists have row numbers
-    of 32 bits."""
+    """Whether a cluster can compute a product column by column: along short rows. Lists have row numbers of 32 bits."""
     if product.inner != product.lines or product.lines.number >= 1 << 31:
         return False
-    return analysis.product_kind(product, iso)[0] == WORDS and has_short_rows(product.matrix.structure)
+    kind, _ = analysis.product_kind(product, iso)
+    summed = kind == VALUES and product.semiring.return_type is not BOOL
+    return (kind == WORDS or summed) and has_short_rows(product.matrix.structure)
 
 
 def has_short_rows(structure: Structure) -> bool:
@@ -59,11 +65,21 @@ def searches_by_columns(structure: Structure) -> bool:
     return structure.device.captures_bodies and not structure.hypersparse and has_short_rows(structure)
 
 
-def column_search(round_: Round, condition: Vec | Scal, facts: analysis.BodyFacts) -> Advance | None:
-    """The advance of a search from many vertices, if it is all that a round does: under the complement of a vector that
-    gets the entries of each frontier and that no statement reads."""
-    item = round_.items[0] if len(round_.items) == 1 else None
-    if not isinstance(item, Advance):
+@dataclass(frozen=True)
+class ColumnSearch:
+    """A search from many vertices. push: of each frontier on a stack, before the advance."""
+
+    advance: Advance
+    push: OnStack | None
+
+
+def column_search(
+    round_: Round, condition: Vec | Scal, facts: analysis.BodyFacts, limit: int | None = None
+) -> ColumnSearch | None:
+    """The search from many vertices that is all of a round: under the complement of a vector that gets the entries of
+    each frontier and that no statement reads. limit: of the rounds of a nested loop, None for the outermost."""
+    push, item = round_.items[0], round_.items[-1]
+    if len(round_.items) > 2 or not isinstance(item, Advance) or not (push is item or isinstance(push, OnStack)):
         return None
     product, mask, u = item.product, item.mask, item.product.u
     if not isinstance(product, MultivectorProduct) or not item.target == u == condition:
@@ -73,7 +89,22 @@ def column_search(round_: Round, condition: Vec | Scal, facts: analysis.BodyFact
     for s in item.before:
         if mask.vec in s.terms or (s.target == mask.vec and (s.accum is not None or not writes_all(s, u))):
             return None
-    return item
+    saves = push if isinstance(push, OnStack) else None
+    ends_early = limit != NO_LIMIT
+    if ends_early and (saves is not None or analysis.product_kind(product, facts.iso)[0] == VALUES):
+        return None
+    if saves is not None:
+        pushes = [s.value for s in flat(facts.body.all) if isinstance(s.value, Stacked) and s.value.what == "push"]
+        if saves.value.u != u or sum(value.stack == saves.value.stack for value in pushes) != 1:
+            return None
+    return ColumnSearch(item, saves)
+
+
+def column_searches(plan: Round, facts: analysis.BodyFacts) -> list[ColumnSearch]:
+    """Those of the nested loops of a round."""
+    loops = (item for item in plan.all if isinstance(item, Inner))
+    found = (column_search(loop.round, loop.condition, facts, loop.limit) for loop in loops)
+    return [search for search in found if search is not None]
 
 
 class ColumnRounds:
@@ -82,85 +113,140 @@ class ColumnRounds:
     text = "each column alone, all of its rounds in one launch"
     reports = False  # to the host
 
-    def __init__(self, build: Build, item: Advance) -> None:
-        device, product, mask = build.device, item.product, item.mask
+    def __init__(
+        self, build: Build, search: ColumnSearch, head: tuple[Argument, ...] | None = None, limit: int = NO_LIMIT
+    ) -> None:
+        """head: of a launch of the round around a nested loop. limit: of its rounds."""
+        device, item, product, mask = build.device, search.advance, search.advance.product, search.advance.mask
         assert isinstance(product, MultivectorProduct) and mask is not None
         lines, rows = product.lines, product.matrix.structure.rows(transposed=not product.transpose)
         n, columns, words = lines.number, lines.width, -(-lines.number // 32)
-        device.foresee("searches column by column", 4 * columns * (n + words))
-        counts: Array = device.xp.zeros(columns, np.uint32)
+        sums, saves = int(analysis.product_kind(product, build.iso)[0] == VALUES), int(search.push is not None)
+        device.foresee("searches column by column", 4 * columns * (n * (1 - saves) + words * (1 + sums)))
+        scratch, counts = build.scratch, device.xp.zeros(2 * columns, np.uint32)
         self.cleared: list[tuple[Array, np.generic]] = [(counts, np.uint32(0))]
-        scratch = build.scratch
-        closed, order = (scratch.array(max(1, columns * count), np.uint32) for count in (words, n))
-        of_columns: tuple[Argument, ...] = closed, order, counts, np.int64(columns), np.int64(n), np.int64(words)
+        closed, front = (scratch.array(max(1, columns * words * used), np.uint32) for used in (1, sums))
+        saved = no_columns(build) if search.push is None else build.stacks.saved[search.push.value.stack].arguments
+        order = saved[0] if saves else scratch.array(max(1, columns * n), np.uint32)
+        rounds: Array = build.rounds if head is None else device.xp.zeros(3, np.int64)
+        of_columns: tuple[Argument, ...]
+        of_columns = closed, front, order, counts, np.int64(columns), np.int64(n), np.int64(words)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
         copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
-        text, at_entry = entry_text(
-            item.before, product.u, build.iso, whole=frozenset({mask.vec}), unread=frozenset({mask.vec})
-        )
-        parameters, macros = list(text.parameters), [at_entry]
-        key, written = Key("val", mask.vec.id), build.buffers[mask.vec]
-        by_column: Array | None = None
-        at = next((k for k, p in enumerate(parameters) if p.key == key), None)
-        if (
-            at is not None
-            and mask.vec.dtype.nbytes <= 4
-            and mask.vec.dtype is not BOOL
-            and tuning.count("columns.transposed")
-        ):
-            name, kind = f"x{mask.vec.id}_val", mask.vec.dtype.c_type
-            by_column = scratch.array(columns * n, mask.vec.dtype.np_type)
-            parameters[at] = parameters[at]._replace(declaration=f"{kind}* {name}_column")
-            macros.insert(0, f"#define {name} OF_COLUMN({kind}, {name}_column)")
-        bound = [
-            build.resolve((p,))[0] if k != at or by_column is None else by_column for k, p in enumerate(parameters)
-        ]
-        macros.insert(0, macro("PARAMETERS", [f", {p.declaration}" for p in parameters]))
-        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
+        constants = dict([bits])
+        constants |= {"LANES": lanes_of(rows, 4), "PACKED": int(rows.format.packed), "STATEMENTS": int(bool(item.before))}
+        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
+        constants |= {"PREFETCH": tuning.count("columns.prefetch"), "SHARED_BYTES": shared if copies else 0}
+        constants |= {"SUMS": sums, "SAVES": saves}
+        text = _Statements(build, item, mask.vec, columns * n, sums=bool(sums))
         variant = Variant(
             "formats/bitmap/column_rounds",
             rows.format.view.types(rows, False),
-            (
-                *(bits, ("LANES", lanes), ("PACKED", int(rows.format.packed)), ("STATEMENTS", int(bool(item.before)))),
-                *(
-                    ("CLUSTER", blocks),
-                    ("THREADS", threads),
-                    ("COPIES", int(copies)),
-                    ("PREFETCH", tuning.count("columns.prefetch")),
-                ),
-                ("SHARED_BYTES", shared if copies else 0),
-            ),
-            functions=tuple(text.functions),
+            tuple(constants.items()),
+            functions=text.functions,
             label="with statements" if item.before else "",
-            text="\n".join(macros) + "\n",
+            text=text.text,
         )
+        of_sums: tuple[Argument, ...] = ()
+        if sums:
+            prepared = prepared_sums(build, product)
+            variant = with_sums(variant, prepared)
+            cells = scratch.array(columns * n, prepared.z.np_type)
+            of_sums = *sum_arguments(prepared), build.buffers[product.u].values[0], cells
         frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
         dtype = np.dtype(f"u{bits[1] // 8}")
         frontier_lines, mask_lines = frontier.view(dtype), masked.view(dtype)
-        grid, head = build.grid(n), (np.int64(n), np.int64(words_of(lines)), build.rounds, *of_columns)
-        around = lambda name: Variant(f"formats/bitmap/{name}", (), (bits, ("LANES", 1)))
-        enter = build.launcher(around("enter_columns"), grid, (*head, frontier_lines, mask_lines))
-        transposes, none = by_column is not None, dummy(device, "int32")
-        variant_out = dataclasses.replace(
-            around("leave_columns"),
-            types=(("V", mask.vec.dtype if transposes else INT32),),
-            constants=(bits, ("LANES", 1), ("VALUES", int(transposes))),
-        )
-        values = (by_column, written.values[0]) if transposes else (none, none)
-        leave = build.launcher(variant_out, grid, (*head, mask_lines, *values))
-        clusters = max(1, min(columns, device.multiprocessors // blocks))
+        grid, first = build.grid(n), (np.int64(n), np.int64(words_of(lines)), rounds, *of_columns)
+        around = lambda name, *more: Variant(f"formats/bitmap/{name}", (), (bits, ("LANES", 1), *more))
+        self._launches: list[Launch] = []
+        if head is not None:
+            args = np.int64(columns), *head, np.int64(limit), rounds, counts, *saved, np.int64(saves)
+            self._launches.append(build.launcher(around("begin_columns"), 1, args))
+        enter = build.launcher(around("enter_columns", ("FRONT", sums)), grid, (*first, frontier_lines, mask_lines))
+        transposes, none = text.by_column is not None, dummy(device, "int32")
+        values = (text.by_column, build.buffers[mask.vec].values[0]) if transposes else (none, none)
+        types = (("V", mask.vec.dtype if transposes else INT32),)
+        leaves = replace(around("leave_columns", ("VALUES", int(transposes))), types=types)
+        leave = build.launcher(leaves, grid, (*first, mask_lines, *values))
+        number = np.int64(-1 if search.push is None else search.push.value.number)
         args = (
-            *(np.int64(n), np.int64(lines.stride), build.rounds, *of_columns, frontier),
+            *(np.int64(n), np.int64(lines.stride), rounds, build.outermost, *of_columns, *saved, number, frontier),
             *(rows.ptr, rows.col, np.int64(rows.width)),
-            *bound,
+            *of_sums,
+            *text.arguments,
         )
-        self._launches = [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
+        clusters = max(1, min(columns, device.multiprocessors // blocks))
+        self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
         self.line = Line(item.kind, statement_texts(item), str(variant))
 
     def launches(self, build: Build) -> list[Launch]:
         return self._launches
+
+
+class _Statements:
+    """The text of the statements at the entries of a frontier, and its arguments. by_column: values of the mask's vector,
+    which the launch writes column by column; None if it writes them in place."""
+
+    def __init__(self, build: Build, item: Advance, mask: Vec, size: int, *, sums: bool) -> None:
+        """size: of all columns. sums: the value of the frontier's entry is `own_value`."""
+        u, alone = item.product.u, frozenset({mask})
+        kernel, at_entry = entry_text(item.before, u, build.iso, whole=alone, unread=alone)
+        self.by_column: Array | None = None
+        self.functions = tuple(kernel.functions)
+        declarations, arguments, names = list[str](), list[Argument](), list[str]()
+        if sums:
+            names.append(f"#define x{u.id}_val own_value")
+        narrow = mask.dtype.nbytes <= 4 and mask.dtype is not BOOL and tuning.count("columns.transposed")
+        for p in kernel.parameters:
+            if p.key == Key("val", mask.id) and narrow:
+                name, kind = f"x{mask.id}_val", mask.dtype.c_type
+                self.by_column = build.scratch.array(size, mask.dtype.np_type)
+                declarations.append(f", {kind}* {name}_column")
+                arguments.append(self.by_column)
+                names.append(f"#define {name} OF_COLUMN({kind}, {name}_column)")
+            elif not (sums and p.key == Key("val", u.id)):
+                declarations.append(f", {p.declaration}")
+                arguments += build.resolve((p,))
+        self.arguments = tuple(arguments)
+        self.text = "\n".join([macro("PARAMETERS", declarations), *names, at_entry, ""])
+
+
+def lanes_of(rows: Rows, least: int) -> int:
+    """Lanes that share a row."""
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), least, 32)
+
+
+def with_sums(variant: Variant, prepared: PreparedLines) -> Variant:
+    """A kernel that also takes the sums of a product."""
+    plain = variant_of(prepared, WHOLE)
+    return replace(
+        plain,
+        kernel=variant.kernel,
+        constants=tuple((dict(plain.constants) | dict(variant.constants)).items()),
+        functions=(*plain.functions, *variant.functions),
+        label=f"{plain.label} {variant.label}",
+        text=variant.text,
+    )
+
+
+def prepared_sums(build: Build, product: MultivectorProduct) -> PreparedLines:
+    """A product whose sums are taken along rows."""
+    of = analysis.lines_product(product, analysis.planned_operand(product, build.iso))
+    return prepare(plan_lines(of, push=False), of)
+
+
+def sum_arguments(prepared: PreparedLines) -> tuple[Argument, ...]:
+    """The rows of such a product, and the values of its matrix."""
+    rows, values = prepared.layout, prepared.a_val
+    return rows.ptr, rows.col, np.int64(rows.width), *(np.int64(x) if isinstance(x, int) else x for x in values)
+
+
+def no_columns(build: Build) -> tuple[Argument, ...]:
+    """The arguments of a stack that does not exist."""
+    none = dummy(build.device, "uint32")
+    return none, none, none, dummy(build.device, "uint64"), np.int64(0), np.int64(0)
 
 
 def blocks_per_column(columns: int, multiprocessors: int) -> int:

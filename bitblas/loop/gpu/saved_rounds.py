@@ -1,0 +1,156 @@
+"""Frontiers of a multivector back from a stack, each column on its own: a cluster of blocks runs all rounds of one
+column, from its last frontier to the first, in one launch (formats/bitmap/saved_rounds.cu).
+
+The way there is a search whose columns ran alone too (column_rounds.py), so that the stack has a list of each column.
+The launch takes the place of a nested loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ... import tuning
+from ...kernels.variant import Variant
+from ...operations.multivector import read_lines, variant_of
+from ...operations.variants import WHOLE
+from ...plan.product import VALUES, power_of_two
+from ...store import VectorStore
+from .. import analysis
+from ..buffers import Argument, Launch
+from ..codegen.cuda_dialect import macro
+from ..codegen.cuda_kernels import sum_text
+from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
+from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
+from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, sum_arguments
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...formats.bitmap.layout import Lines
+    from ...typing import Array
+    from .build import Build
+
+
+class SavedColumns(NamedTuple):
+    """The arrays of a stack column by column (saved.cuh). In a search each entry is pushed once, so there is room for
+    the lines of each column, and for as many frontiers; a push beyond it is an error."""
+
+    lists: Array
+    ends: Array
+    heights: Array
+    numbers: Array
+    lines: Lines
+
+    @classmethod
+    def of(cls, device: Device, lines: Lines) -> SavedColumns:
+        xp, columns, n = device.xp, lines.width, lines.number
+        device.foresee("a stack of frontiers by columns", 4 * columns * (2 * n + 2))
+        lists, ends = xp.empty(max(1, columns * n), np.uint32), xp.zeros(columns * (n + 1), np.uint32)
+        return cls(lists, ends, xp.zeros(columns, np.uint32), xp.zeros(3, np.uint64), lines)
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return *self[:4], np.int64(self.lines.width), np.int64(self.lines.number)
+
+
+@dataclass(frozen=True)
+class ColumnReturn:
+    """Rounds that pop a frontier, sum products at its entries, and run statements there. emptied: vectors that have
+    entries at these places only, and none after the last round."""
+
+    pop: OnStack
+    pull: Pull
+    statements: tuple[Statement, ...]
+    emptied: frozenset[Vec]
+
+
+def column_return(
+    round_: Round, condition: Vec | Scal, facts: analysis.BodyFacts, limit: int | None
+) -> ColumnReturn | None:
+    """The way back that is all of the rounds of a nested loop."""
+    if [type(item) for item in round_.items] != [OnStack, Pull, FusedElementwise] or limit != NO_LIMIT:
+        return None
+    pop, pull, elementwise = round_.items
+    assert isinstance(pop, OnStack) and isinstance(pull, Pull) and isinstance(elementwise, FusedElementwise)
+    product, level, iso = pull.product, pop.statement.target, facts.iso
+    if not isinstance(product, MultivectorProduct) or not isinstance(level, Vec) or level != condition:
+        return None
+    here = Masked(level, True, False)
+    summed = analysis.product_kind(product, iso)[0] == VALUES and product.semiring.return_type is not BOOL
+    if pop.value.what != "pop" or pull.mask != here or not summed or not has_short_rows(product.matrix.structure):
+        return None
+    statements = [s for s in elementwise.statements if s.target != condition or not _counts(s)]
+    seen, emptied = set[Vec](), set[Vec]()
+    for s in statements:
+        x = s.target
+        if not isinstance(x, Vec) or x in (level, pull.target) or x in facts.full or s.mask != here or s.elsewhere:
+            return None
+        if not isinstance(s.value, Elementwise) or s.value.under is not None:
+            return None
+        if s.replace:
+            if x == product.u or x in seen or x in s.vectors:
+                return None
+            emptied.add(x)
+        seen |= {x, *s.vectors}
+    return ColumnReturn(pop, pull, tuple(statements), frozenset(emptied))
+
+
+def _counts(s: Statement) -> bool:
+    """Whether a statement changes nothing, and is there to count the condition."""
+    e = s.value
+    return isinstance(e, Elementwise) and e.u == s.target and e.op is None and s.mask is None
+
+
+class SavedRounds:
+    """The launches, and their memory."""
+
+    def __init__(self, build: Build, way: ColumnReturn, head: tuple[Argument, ...]) -> None:
+        """head: of a launch of the round around."""
+        device, product, level = build.device, way.pull.product, way.pop.statement.target
+        assert isinstance(product, MultivectorProduct) and isinstance(level, Vec)
+        lines, saved = product.lines, build.stacks.saved[way.pop.value.stack]
+        prepared = prepared_sums(build, product)
+        rows, plain = prepared.layout, variant_of(prepared, WHOLE)
+        n, columns = lines.number, lines.width
+        text, at_sum = sum_text(way.statements, level, way.pull.target, way.emptied, build.iso)
+        blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
+        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 1, 32)
+        threads = tuning.count("columns.threads")
+        constants = {"LANES": lanes, "PACKED": int(rows.format.packed), "CLUSTER": blocks, "THREADS": threads}
+        variant = replace(
+            plain,
+            kernel="formats/bitmap/saved_rounds",
+            constants=tuple((dict(plain.constants) | constants).items()),
+            functions=(*plain.functions, *text.functions),
+            label=f"{plain.label} with statements",
+            text=f"{macro('PARAMETERS', [f', {p.declaration}' for p in text.parameters])}\n{at_sum}\n",
+        )
+        rounds: Array = device.xp.zeros(3, np.int64)
+        u, bits = build.buffers[product.u], build.buffers[level].bits[0]
+        x = VectorStore(device, product.u.size, product.u.dtype, u.bits[0], u.stored_values())
+        _, _, *read = read_lines(device, x, lines, True)
+        sums = build.scratch.array(columns * n, prepared.z.np_type)
+        has = build.scratch.array(columns * n, np.uint8)
+        enter = Variant("formats/bitmap/enter_saved", (), (("LANES", 1),))
+        words = np.int64(len(bits))
+        args = (
+            *(words, np.int64(lines.stride), rounds, build.outermost, *saved.arguments, sums, has),
+            *sum_arguments(prepared),
+            *(np.int64(a) if isinstance(a, int) else a for a in read),
+            *build.resolve(tuple(text.parameters)),
+        )
+        clusters = max(1, min(columns, device.multiprocessors // blocks))
+        cleared = [build.buffers[x].bits[0] for x in sorted(way.emptied, key=lambda x: x.id)]
+        clear = Variant("formats/bitmap/clear_emptied", (), (("LANES", 1),))
+        self.launches: list[Launch] = [
+            lambda: rounds.fill(0),
+            build.launcher(enter, build.grid(len(bits)), (words, *head, rounds, *saved.arguments, bits)),
+            *(build.launcher(clear, build.grid(len(bits)), (words, rounds, each)) for each in cleared),
+            build.launcher(variant, clusters * blocks, args, threads),
+        ]
+        found = (way.pop, way.pull, FusedElementwise(list(way.statements)))
+        self.lines = [Line(item.kind, statement_texts(item), str(variant)) for item in found]
