@@ -98,9 +98,14 @@ def lattice(side):
 
 
 @in_emulator
-@pytest.mark.parametrize(("k", "wide"), [(5, True), (70, False)])
-def test_a_search_and_its_way_back(device, turn, k, wide):
-    """Levels, numbers of paths, and what the frontiers passed back. The loop inside stops before the search ends."""
+@pytest.mark.parametrize(
+    ("k", "wide", "alone", "blocks"),
+    [(5, True, False, 1), (70, False, False, 1), (5, True, True, 2), (70, False, True, 1)],
+)
+def test_a_search_and_its_way_back(device, turn, k, wide, alone, blocks, tune):
+    """Levels, numbers of paths, and what the frontiers passed back. Either each column runs alone, in two runs of
+    the loops; or the loop inside stops before the search ends, and others pop a frontier too."""
+    tune({"columns.blocks": blocks, "columns.threads": 64})
     n, rows, cols = lattice(10)
     shape = (k, n) if wide else (n, k)
 
@@ -116,11 +121,12 @@ def test_a_search_and_its_way_back(device, turn, k, wide):
         level, saved, more = lib.Matrix(BOOL, *shape), gb.loop.Stack(), lib.Vector.from_scalar(True, 1)
         depth = lib.Scalar(lib.dtypes.INT64)
 
-        def forth(_):
-            P(Q.S) << Q
-            V(Q.S) << depth
+        def forth(step):
             saved.push(Q)
-            depth << depth.apply(binary.plus, right=1)
+            P(Q.S) << Q
+            V(Q.S) << (step if alone else depth)
+            if not alone:
+                depth << depth.apply(binary.plus, right=1)
             Q(~P.S, lib.replace) << ahead(Q)
 
         def passed(_):
@@ -138,7 +144,8 @@ def test_a_search_and_its_way_back(device, turn, k, wide):
             depth << 0
             Q << begun
             R(Q.S) << True
-            repeat(forth, while_=Q, limit=7)
+            if not alone:
+                repeat(forth, while_=Q, limit=7)
             repeat(forth, while_=Q)
             D(P.S, lib.replace) << 0.0
             level << R
@@ -161,6 +168,7 @@ def test_a_search_and_its_way_back(device, turn, k, wide):
             np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
     if device != "cpu":
         assert "stack" in captured(program)
+        assert str(program.explain()).count("each column alone") == 2 * alone
 
 
 @in_emulator
