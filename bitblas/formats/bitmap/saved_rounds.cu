@@ -57,19 +57,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_enter_saved
 
-#ifdef KERNEL_clear_emptied
-// The vectors that rounds write only at the entries of frontiers have none after the last round.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_emptied(i64 n, const i64* rounds, u64* bits) {
-  await_previous();
-  if (rounds[1] == 0) return;
-  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) bits[k] = 0;
-}
-#endif  // KERNEL_clear_emptied
-
 #ifdef KERNEL_saved_rounds
 // A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM;
 // codegen/cuda_kernels.py), which may write x. Neither t nor the frontier has entries after the last round, which finds the
-// stack empty. sums, has: of a column, in the order of its list.
+// stack empty. sums, has: of a column, in the order of its list. EMPTY_WORD: one of the n words of vectors that the
+// statements write only there.
 #define SUMS 1
 #include "formats/bitmap/lines.cuh"
 #include "formats/bitmap/saved.cuh"
@@ -83,6 +75,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
   (void)n;
+  for (i64 k = (i64)blockIdx.x * THREADS + threadIdx.x; k < n; k += (i64)gridDim.x * THREADS) { EMPTY_WORD(k) }
   const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
   for (i64 c = blockIdx.x / PEERS; c < saved.number; c += clusters) {
     const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);

@@ -430,7 +430,7 @@ def sum_text(
     statements: Sequence[Statement], frontier: Vec, t: Vec, emptied: frozenset[Vec], iso: IsoValues
 ) -> tuple[CudaKernel, str]:
     """AT_SUM(i): the statements at an entry of a frontier, all of which have its mask. t is `sum_here`, if `some_here`.
-    emptied: vectors that are written before they are read, and not stored."""
+    emptied: vectors that are written before they are read, and not stored. EMPTY_WORD(k): word k of these."""
     local = frozenset(x.id for x in (frontier, t, *emptied))
     kernel = CudaKernel(iso, full=frozenset({frontier.id}), local=local)
     dialect = CudaPositions(kernel)
@@ -449,8 +449,11 @@ def sum_text(
             stores.append(f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p);")
             stores.append(f"if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p); {_store_value(kernel, x)}")
     lines = dialect.phase(statements).lines
+    for x in sorted(emptied, key=lambda x: x.id):
+        kernel.bits(x, written=True)
+    empty = macro("EMPTY_WORD(k)", [f"x{x.id}_bits[k] = 0;" for x in sorted(emptied, key=lambda x: x.id)])
     here = "{ const i64 p = i, round = rounds[0] + ahead; const bool inside = true; (void)round, (void)inside;"
-    return kernel, macro("AT_SUM(i)", [here, *loads, *lines, *stores, "}"])
+    return kernel, f"{empty}\n{macro('AT_SUM(i)', [here, *loads, *lines, *stores, '}'])}"
 
 
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------

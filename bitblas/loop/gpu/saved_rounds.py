@@ -144,12 +144,9 @@ class SavedRounds:
             *build.resolve(tuple(text.parameters)),
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
-        cleared = [build.buffers[x].bits[0] for x in sorted(way.emptied, key=lambda x: x.id)]
-        clear = Variant("formats/bitmap/clear_emptied", (), (("LANES", 1),))
         self.launches: list[Launch] = [
             lambda: rounds.fill(0),
             build.launcher(enter, build.grid(len(bits)), (words, *head, rounds, *saved.arguments, bits)),
-            *(build.launcher(clear, build.grid(len(bits)), (words, rounds, each)) for each in cleared),
             build.launcher(variant, clusters * blocks, args, threads),
         ]
         found = (way.pop, way.pull, FusedElementwise(list(way.statements)))
