@@ -20,12 +20,10 @@ from ...config import config
 from ...formats import Structure
 from ...formats.schedule import has_even_units, hubs_of
 from ...kernels.variant import Variant
-    """Whether a cluster can compute a product column by column: along short rows. Lists have row numbers of 32 bits."""
-    if product.inner != product.lines or product.lines.number >= 1 << 31:
-        return False
-    kind, _ = analysis.product_kind(product, iso)
-    summed = kind == VALUES and product.semiring.return_type is not BOOL
-    return (kind == WORDS or summed) and has_short_rows(product.matrix.structure)
+from ...operations.multivector import PreparedLines, plan_lines, prepare, variant_of, walks_lines, words_of
+from ...operations.operands import dummy
+from ...operations.variants import WHOLE
+from ...plan.product import VALUES, WORDS, key_of_lines, power_of_two
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import Key, macro
@@ -135,8 +133,8 @@ class ColumnRounds:
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
         copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
-        constants = dict([bits])
-        constants |= {"LANES": lanes_of(rows, 4), "PACKED": int(rows.format.packed), "STATEMENTS": int(bool(item.before))}
+        constants = dict([bits]) | {"LANES": lanes_of(rows, 4), "PACKED": int(rows.format.packed)}
+        constants["STATEMENTS"] = int(bool(item.before))
         constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
         constants |= {"PREFETCH": tuning.count("columns.prefetch"), "SHARED_BYTES": shared if copies else 0}
         constants |= {"SUMS": sums, "SAVES": saves}
@@ -186,8 +184,8 @@ class ColumnRounds:
 
 
 class _Statements:
-    """The text of the statements at the entries of a frontier, and its arguments. by_column: values of the mask's vector,
-    which the launch writes column by column; None if it writes them in place."""
+    """The text of the statements at the entries of a frontier, and its arguments. by_column: values of the mask's
+    vector, which the launch writes column by column; None if it writes them in place."""
 
     def __init__(self, build: Build, item: Advance, mask: Vec, size: int, *, sums: bool) -> None:
         """size: of all columns. sums: the value of the frontier's entry is `own_value`."""

@@ -7,7 +7,7 @@ The launch takes the place of a nested loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,9 +16,8 @@ from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...operations.multivector import read_lines, variant_of
-from ...operations.variants import WHOLE
-from ...plan.product import VALUES, power_of_two
+from ...operations.multivector import read_lines
+from ...plan.product import VALUES
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Launch
@@ -26,7 +25,7 @@ from ..codegen.cuda_dialect import macro
 from ..codegen.cuda_kernels import sum_text
 from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
 from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
-from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, sum_arguments
+from .column_rounds import blocks_per_column, has_short_rows, lanes_of, prepared_sums, sum_arguments, with_sums
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -114,21 +113,25 @@ class SavedRounds:
         assert isinstance(product, MultivectorProduct) and isinstance(level, Vec)
         lines, saved = product.lines, build.stacks.saved[way.pop.value.stack]
         prepared = prepared_sums(build, product)
-        rows, plain = prepared.layout, variant_of(prepared, WHOLE)
+        rows = prepared.layout
         n, columns = lines.number, lines.width
         text, at_sum = sum_text(way.statements, level, way.pull.target, way.emptied, build.iso)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
-        lanes = power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 1, 32)
         threads = tuning.count("columns.threads")
-        constants = {"LANES": lanes, "PACKED": int(rows.format.packed), "CLUSTER": blocks, "THREADS": threads}
-        variant = replace(
-            plain,
-            kernel="formats/bitmap/saved_rounds",
-            constants=tuple((dict(plain.constants) | constants).items()),
-            functions=(*plain.functions, *text.functions),
-            label=f"{plain.label} with statements",
+        constants = {
+            "LANES": lanes_of(rows, 1),
+            "PACKED": int(rows.format.packed),
+            "CLUSTER": blocks,
+            "THREADS": threads,
+        }
+        variant = Variant(
+            "formats/bitmap/saved_rounds",
+            constants=tuple(constants.items()),
+            functions=tuple(text.functions),
+            label="with statements",
             text=f"{macro('PARAMETERS', [f', {p.declaration}' for p in text.parameters])}\n{at_sum}\n",
         )
+        variant = with_sums(variant, prepared)
         rounds: Array = device.xp.zeros(3, np.int64)
         u, bits = build.buffers[product.u], build.buffers[level].bits[0]
         x = VectorStore(device, product.u.size, product.u.dtype, u.bits[0], u.stored_values())
