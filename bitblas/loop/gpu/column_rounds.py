@@ -163,10 +163,12 @@ class ColumnRounds:
             args = np.int64(columns), *head, np.int64(limit), rounds, counts, *saved, np.int64(saves)
             self._launches.append(build.launcher(around("begin_columns"), 1, args))
         enter = build.launcher(around("enter_columns", ("FRONT", sums)), grid, (*first, frontier_lines, mask_lines))
-        transposes, none = text.by_column is not None, dummy(device, "int32")
-        values = (text.by_column, build.buffers[mask.vec].values[0]) if transposes else (none, none)
-        types = (("V", mask.vec.dtype if transposes else INT32),)
-        leaves = replace(around("leave_columns", ("VALUES", int(transposes))), types=types)
+        none, kind = dummy(device, "int32"), INT32
+        values: tuple[Argument, ...] = none, none
+        if text.by_column is not None:
+            values, kind = (text.by_column, build.buffers[mask.vec].values[0]), mask.vec.dtype
+        transposes = ("VALUES", int(text.by_column is not None))
+        leaves = replace(around("leave_columns", transposes), types=(("V", kind),))
         leave = build.launcher(leaves, grid, (*first, mask_lines, *values))
         number = np.int64(-1 if search.push is None else search.push.value.number)
         args = (
