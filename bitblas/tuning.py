@@ -1093,8 +1093,6 @@ TABLE: dict[str, Threshold] = {
     "columns.shared_bytes": Threshold(
         224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
     ),
-    "columns.prefetch": Threshold(0, "", ""),
-    "columns.transposed": Threshold(1, "", ""),
     "columns.entries_per_lane": Threshold(1, "entries", "Mean entries of a row per lane in such a launch."),
     "grid.threads": Threshold(
         1024,

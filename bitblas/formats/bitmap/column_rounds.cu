@@ -133,15 +133,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #define AT_ONCE 4  // rows of which a lane loads an entry before it uses the first
 #define ROWS (AT_ONCE * GROUPS)  // at most 32
 
-// Load a sector into the L2 cache.
-template <class T> __device__ __forceinline__ void prefetch(const T* p) {
-#ifndef __CUDA_EMU__
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-#else
-  (void)p;
-#endif
-}
-
 // The values of a column: at(p) is that of the row that is processed.
 template <class T> struct OfColumn {
   T* value;
@@ -293,9 +284,6 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           for (int k = 0; k < AT_ONCE; ++k) {
             const u32 bit = 1u << (j[k] & 31);
             fresh[k] = !(word[k] & bit);
-#if PREFETCH
-            if (fresh[k]) prefetch(rows.ptr + j[k]);
-#endif
             if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
           }
 #if COPIES && PEERS > 1

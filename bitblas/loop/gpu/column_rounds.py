@@ -136,8 +136,7 @@ class ColumnRounds:
         constants = dict([bits]) | {"LANES": lanes_of(rows, 4), "PACKED": int(rows.format.packed)}
         constants["STATEMENTS"] = int(bool(item.before))
         constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
-        constants |= {"PREFETCH": tuning.count("columns.prefetch"), "SHARED_BYTES": shared if copies else 0}
-        constants |= {"SUMS": sums, "SAVES": saves}
+        constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
         text = _Statements(build, item, mask.vec, columns * n, sums=bool(sums))
         variant = Variant(
             "formats/bitmap/column_rounds",
@@ -198,7 +197,7 @@ class _Statements:
         declarations, arguments, names = list[str](), list[Argument](), list[str]()
         if sums:
             names.append(f"#define x{u.id}_val own_value")
-        narrow = mask.dtype.nbytes <= 4 and mask.dtype is not BOOL and tuning.count("columns.transposed")
+        narrow = mask.dtype.nbytes <= 4 and mask.dtype is not BOOL
         for p in kernel.parameters:
             if p.key == Key("val", mask.id) and narrow:
                 name, kind = f"x{mask.id}_val", mask.dtype.c_type
