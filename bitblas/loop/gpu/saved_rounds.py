@@ -131,7 +131,7 @@ class SavedRounds:
         variant = with_sums(variant, prepared)
         rounds: Array = device.xp.zeros(3, np.int64)
         u, bits = build.buffers[product.u], ("BITS", min(64, lines.stride))
-        sums = build.scratch.array(columns * n, prepared.z.np_type)
+        sums = build.buffers[way.pull.target].values[0]
         has = build.scratch.array(columns * n, np.uint8)
         copied = (
             build.scratch.array(columns * -(-n // 32), np.uint32),
