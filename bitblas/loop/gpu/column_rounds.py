@@ -179,7 +179,9 @@ class ColumnRounds:
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
-        self.line = Line(item.kind, statement_texts(item), str(variant))
+        items = [item] if search.push is None else [search.push, item]
+        self.lines = [Line(x.kind, statement_texts(x), str(variant)) for x in items]
+        self.line = self.lines[-1]
 
     def launches(self, build: Build) -> list[Launch]:
         return self._launches
