@@ -1094,6 +1094,9 @@ TABLE: dict[str, Threshold] = {
         224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
     ),
     "columns.entries_per_lane": Threshold(1, "entries", "Mean entries of a row per lane in such a launch."),
+    "columns.entries_per_sum_lane": Threshold(
+        4, "entries", "The same for sums along the rows of a list, of which a lane loads four at once."
+    ),
     "grid.threads": Threshold(
         1024,
         "threads per block",

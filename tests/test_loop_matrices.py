@@ -9,7 +9,7 @@ from test_loop import BOOL, FP32, INT64, count_down, dense, full, in_emulator
 
 import bitblas as gb
 import bitblas.loop.gpu.build as builds
-from bitblas.exceptions import CaptureError, DimensionMismatch
+from bitblas.exceptions import CaptureError, DimensionMismatch, IndexOutOfBound
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 from bitblas.loop.codegen import cuda_kernels
 
@@ -122,9 +122,9 @@ def test_a_search_and_its_way_back(device, turn, k, wide, alone, blocks, tune):
         depth = lib.Scalar(lib.dtypes.INT64)
 
         def forth(step):
-            saved.push(Q)
             P(Q.S) << Q
             V(Q.S) << (step if alone else depth)
+            saved.push(Q)
             if not alone:
                 depth << depth.apply(binary.plus, right=1)
             Q(~P.S, lib.replace) << ahead(Q)
@@ -325,6 +325,54 @@ def test_stacks_save_vectors(device):
         assert dense(order) == list(range(n - 1, -1, -1))
         assert clears or device != "cpu" or "does not clear" in str(program.explain())
         assert not clears or program.explain().launches
+
+
+@in_emulator
+def test_a_stack_by_columns_is_popped_in_any_loop(device, turn, tune):
+    """Searches that end in different rounds, and a loop that runs after all rounds. More searches do not fit on the
+    stack."""
+    tune({"columns.threads": 64})
+    n, rows, cols = lattice(6)
+
+    def swept(lib, times):
+        BOOL, INT64 = lib.dtypes.BOOL, lib.dtypes.INT64
+        A = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+        Q, R, V, D = (lib.Matrix(kind, 3, n) for kind in (INT64, BOOL, INT64, INT64))
+        left, saved = lib.Vector.from_coo([0], [times], INT64, size=1), gb.loop.Stack()
+        starts = lib.Matrix.from_coo([0, 1, 2], [0, 14, n - 1], [1, 2, 3], INT64, nrows=3, ncols=n)
+
+        def forth(_):
+            V(Q.S) << Q
+            saved.push(Q)
+            Q(~V.S, lib.replace) << Q.mxm(A, lib.semiring.plus_first[INT64])
+
+        def back(k):
+            saved.pop(R)
+            D(R.S) << k
+
+        def whole(k):
+            V.clear()
+            Q << starts
+            repeat(forth, while_=Q)
+            left << left.apply(lib.binary.minus, right=1)
+            left << left.select(">", 0)
+
+        def ends():
+            R << starts.apply(lib.unary.one[BOOL])
+            repeat(back, while_=R)
+
+        program = Program(whole, while_=left, end=ends)
+        program.run()
+        return program, V, D
+
+    program, *mine = swept(gb, 1)
+    _, *others = swept(graphblas, 1)
+    for x, y in zip(mine, others, strict=True):
+        same(x, y)
+    if device != "cpu":
+        assert "each column alone" in str(program.explain()) and "pop_saved" in str(program.explain())
+        with pytest.raises(IndexOutOfBound):
+            swept(gb, 3)
 
 
 def statements(lib, A, C, D, M, s, k):

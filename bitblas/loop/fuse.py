@@ -469,7 +469,8 @@ class _Fusion:
         elif isinstance(s.value, Product):
             self._product(s, s.value)
         elif isinstance(s.value, Stacked):
-            self._flush()
+            if s.value.what != "push" or any(w.written == s.value.u for w in self.waiting):
+                self._flush()
             self.items.append(OnStack(s, s.value))
             self._invalidate(s)
         else:

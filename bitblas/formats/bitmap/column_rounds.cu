@@ -321,14 +321,14 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       check_room(done + 1);
 #endif
 #if SUMS
-      each_group(begin, end, warp, warps, [&](bool mine, u32 k) {
+      each_sum(begin, end, warp, warps, [&](bool mine, u32 k) {
         const i64 row = mine ? list[k] : 0;
         bool some;
         Z_T sum;
         sum_of_row(
             sums.rows, sums.a, row, mine, c, some, sum, [&](i64 j) { return peek(front + (j >> 5)) >> (j & 31) & 1; },
             [&](i64 j) { return peek(cells + j); });
-        if (mine && WARP_LANE % LANES == 0) cells[row] = sum;
+        if (mine && WARP_LANE % SUM_LANES == 0) cells[row] = sum;
       });
       meet();
 #endif

@@ -43,16 +43,36 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 
 #ifdef KERNEL_enter_saved
 #include "formats/bitmap/saved.cuh"
-// Before the rounds: they run if the last frontier, in the `n` words of `bits`, has entries, which are dropped.
+typedef UInt<BITS>::type line_t;  // of a bitmap's line, or of 64 positions of it
+// Before the rounds: they run if the last frontier has entries, which are dropped. x, which products read, is copied
+// column by column.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    enter_saved(i64 n, Control control, i64* rounds, SavedColumns saved, u64* bits) {
+    enter_saved(i64 n, i64 per_line, Control control, i64* rounds, SavedColumns saved, line_t* frontier,
+                const line_t* bits, const V_T* values, u32* x_bits, V_T* x_values) {
   await_previous();
   if (!control.runs()) return;
   if (thread_number() == 0) saved.numbers[1] = saved.numbers[0];
-  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) {
-    if (!bits[k]) continue;
-    bits[k] = 0;
-    poke(rounds + 1, (i64)1 << 62);
+  const i64 words = (n + 31) / 32;
+  for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
+    const i64 j = first + WARP_LANE;
+    for (i64 w = 0; w < per_line; ++w) {
+      if (j < n && frontier[j * per_line + w]) frontier[j * per_line + w] = 0, poke(rounds + 1, (i64)1 << 62);
+      const u64 has = j < n ? bits[j * per_line + w] : 0;
+#pragma unroll
+      for (int b0 = 0; b0 < BITS; b0 += 32) {
+        u32 mine = 0;
+        for (int b = 0; b < (BITS < 32 ? BITS : 32); ++b) {
+          const u32 half = __ballot_sync(ALL_LANES, has >> (b0 + b) & 1);
+          if (WARP_LANE == b) mine = half;
+        }
+        const i64 c = w * 64 + b0 + WARP_LANE;
+        if (WARP_LANE < BITS && c < saved.number) x_bits[c * words + first / 32] = mine;
+      }
+      for (u64 todo = has; todo; todo &= todo - 1) {
+        const int b = __ffsll(todo) - 1;
+        x_values[(w * 64 + b) * n + j] = values[(j * per_line + w) * BITS + b];
+      }
+    }
   }
 }
 #endif  // KERNEL_enter_saved
@@ -60,15 +80,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #ifdef KERNEL_saved_rounds
 // A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM;
 // codegen/cuda_kernels.py), which may write x. Neither t nor the frontier has entries after the last round, which finds the
-// stack empty. sums, has: of a column, in the order of its list. EMPTY_WORD: one of the n words of vectors that the
-// statements write only there.
+// stack empty. sums, has: of a column, in the order of its list. x_bits, x_values: x column by column; statements write
+// both (KEEP). EMPTY_WORD: one of the n words of vectors that the statements write only there.
 #define SUMS 1
 #include "formats/bitmap/lines.cuh"
 #include "formats/bitmap/saved.cuh"
 
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     saved_rounds(i64 n, i64 stride, i64* rounds, const i64* outermost, SavedColumns saved, Z_T* sums, u8* has,
-                 CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, LinesView x PARAMETERS) {
+                 CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, u32* all_x_bits,
+                 U_T* all_x_values PARAMETERS) {
   await_previous();
   if (rounds[1] == 0) return;
   __shared__ i64 stop_requested;  // in the first block of the cluster
@@ -81,28 +102,37 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);
     Z_T* const sum_of = sums + c * saved.lines;
     u8* const has_sum = has + c * saved.lines;
+    u32* const x_bits = all_x_bits + c * ((saved.lines + 31) / 32);
+    U_T* const x_values = all_x_values + c * saved.lines;
     const u32 height = saved.heights[c];
     meet();  // all have read it
     for (u32 level = height; level; --level) {
       const u32 begin = ends[level - 1], end = ends[level];
       if (me == 0) stop_requested = load_fresh(outermost + 3);
-      each_group(begin, end, warp, warps, [&](bool mine, u32 k) {
+      each_sum(begin, end, warp, warps, [&](bool mine, u32 k) {
         const i64 row = mine ? list[k] : 0;
         bool some;
         Z_T sum;
         sum_of_row(
-            rows, a, row, mine, c, some, sum, [&](i64 j) { return bit_now((const u64*)x.bits, j * stride + c); },
-            [&](i64 j) { return x.at(j * stride + c); });
-        if (mine && WARP_LANE % LANES == 0) sum_of[k] = sum, has_sum[k] = some;
+            rows, a, row, mine, c, some, sum, [&](i64 j) { return peek(x_bits + (j >> 5)) >> (j & 31) & 1; },
+            [&](i64 j) { return peek(x_values + j); });
+        if (mine && WARP_LANE % SUM_LANES == 0) sum_of[k] = sum, has_sum[k] = some;
       });
       meet();
       const bool stops = *at_peer(&stop_requested, 0) != 0;
       const i64 ahead = (i64)saved.numbers[1] - level;
       (void)ahead, (void)rounds;
       for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
+        const i64 j = list[k];
         const bool some_here = peek(has_sum + k) != 0;
         const Z_T sum_here = peek(sum_of + k);
-        AT_SUM((i64)list[k] * stride + c)
+        const auto keep = [&](bool had, bool has_now, U_T value) {
+          if (had && !has_now) atomicAnd(x_bits + (j >> 5), ~(1u << (j & 31)));
+          if (!had && has_now) atomicOr(x_bits + (j >> 5), 1u << (j & 31));
+          if (has_now) x_values[j] = value;
+        };
+        (void)keep;
+        AT_SUM(j * stride + c)
       }
       meet();
       if (stops) return;

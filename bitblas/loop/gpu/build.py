@@ -279,7 +279,7 @@ class Build:
             way = column_return(item.round, item.condition, self.facts, item.limit)
             if search is not None:
                 alone = ColumnRounds(self, search, head, item.limit)
-                return self._by_columns(item, [alone.line], alone.launches(self))
+                return self._by_columns(item, alone.lines, alone.launches(self))
             if way is not None and way.pop.value.stack in self.stacks.saved:
                 back = SavedRounds(self, way, head)
                 return self._by_columns(item, back.lines, back.launches)

@@ -133,7 +133,7 @@ class ColumnRounds:
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
         copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
-        constants = dict([bits]) | {"LANES": lanes_of(rows, 4), "PACKED": int(rows.format.packed)}
+        constants = dict([bits]) | {"LANES": lanes_of(rows), "PACKED": int(rows.format.packed)}
         constants["STATEMENTS"] = int(bool(item.before))
         constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
@@ -149,7 +149,8 @@ class ColumnRounds:
         of_sums: tuple[Argument, ...] = ()
         if sums:
             prepared = prepared_sums(build, product)
-            variant = with_sums(variant, prepared)
+            constants["SUM_LANES"] = sum_lanes_of(prepared.layout)
+            variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
             cells = scratch.array(columns * n, prepared.z.np_type)
             of_sums = *sum_arguments(prepared), build.buffers[product.u].values[0], cells
         frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
@@ -178,7 +179,9 @@ class ColumnRounds:
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
-        self.line = Line(item.kind, statement_texts(item), str(variant))
+        items = [item] if search.push is None else [search.push, item]
+        self.lines = [Line(x.kind, statement_texts(x), str(variant)) for x in items]
+        self.line = self.lines[-1]
 
     def launches(self, build: Build) -> list[Launch]:
         return self._launches
@@ -212,9 +215,14 @@ class _Statements:
         self.text = "\n".join([macro("PARAMETERS", declarations), *names, at_entry, ""])
 
 
-def lanes_of(rows: Rows, least: int) -> int:
-    """Lanes that share a row."""
-    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), least, 32)
+def lanes_of(rows: Rows) -> int:
+    """Lanes that share a row of a frontier."""
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
+
+
+def sum_lanes_of(rows: Rows) -> int:
+    """Lanes that share the sum along a row."""
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_sum_lane"), 1, 32)
 
 
 def with_sums(variant: Variant, prepared: PreparedLines) -> Variant:

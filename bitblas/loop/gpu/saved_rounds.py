@@ -16,16 +16,15 @@ from semirings.dtypes import BOOL
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...operations.multivector import read_lines
+from ...operations.multivector import words_of
 from ...plan.product import VALUES
-from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import macro
 from ..codegen.cuda_kernels import sum_text
 from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
 from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
-from .column_rounds import blocks_per_column, has_short_rows, lanes_of, prepared_sums, sum_arguments, with_sums
+from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, sum_arguments, sum_lanes_of, with_sums
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -80,6 +79,8 @@ def column_return(
         return None
     here = Masked(level, True, False)
     summed = analysis.product_kind(product, iso)[0] == VALUES and product.semiring.return_type is not BOOL
+    if product.u.id in iso or product.u.dtype is BOOL or product.u in facts.full:
+        return None
     if pop.value.what != "pop" or pull.mask != here or not summed or not has_short_rows(product.matrix.structure):
         return None
     statements = [s for s in elementwise.statements if s.target != condition or not _counts(s)]
@@ -115,15 +116,11 @@ class SavedRounds:
         prepared = prepared_sums(build, product)
         rows = prepared.layout
         n, columns = lines.number, lines.width
-        text, at_sum = sum_text(way.statements, level, way.pull.target, way.emptied, build.iso)
+        text, at_sum = sum_text(way.statements, level, way.pull.target, product.u, way.emptied, build.iso)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         threads = tuning.count("columns.threads")
-        constants = {
-            "LANES": lanes_of(rows, 1),
-            "PACKED": int(rows.format.packed),
-            "CLUSTER": blocks,
-            "THREADS": threads,
-        }
+        constants = {"SUM_LANES": sum_lanes_of(rows), "PACKED": int(rows.format.packed)}
+        constants |= {"CLUSTER": blocks, "THREADS": threads}
         variant = Variant(
             "formats/bitmap/saved_rounds",
             constants=tuple(constants.items()),
@@ -133,23 +130,27 @@ class SavedRounds:
         )
         variant = with_sums(variant, prepared)
         rounds: Array = device.xp.zeros(3, np.int64)
-        u, bits = build.buffers[product.u], build.buffers[level].bits[0]
-        x = VectorStore(device, product.u.size, product.u.dtype, u.bits[0], u.stored_values())
-        _, _, *read = read_lines(device, x, lines, True)
-        sums = build.scratch.array(columns * n, prepared.z.np_type)
+        u, bits = build.buffers[product.u], ("BITS", min(64, lines.stride))
+        sums = build.buffers[way.pull.target].values[0]
         has = build.scratch.array(columns * n, np.uint8)
-        enter = Variant("formats/bitmap/enter_saved", (), (("LANES", 1),))
-        words = np.int64(len(bits))
+        copied = (
+            build.scratch.array(columns * -(-n // 32), np.uint32),
+            build.scratch.array(columns * n, product.u.dtype.np_type),
+        )
+        enter = Variant("formats/bitmap/enter_saved", (("V", product.u.dtype),), (bits, ("LANES", 1)))
+        line = np.dtype(f"u{bits[1] // 8}")
+        source = build.buffers[level].bits[0].view(line), u.bits[0].view(line), u.values[0]
+        of_lines = np.int64(n), np.int64(words_of(lines)), *head, rounds, *saved.arguments, *source, *copied
         args = (
-            *(words, np.int64(lines.stride), rounds, build.outermost, *saved.arguments, sums, has),
+            *(np.int64(len(u.bits[0])), np.int64(lines.stride), rounds, build.outermost, *saved.arguments, sums, has),
             *sum_arguments(prepared),
-            *(np.int64(a) if isinstance(a, int) else a for a in read),
+            *copied,
             *build.resolve(tuple(text.parameters)),
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         self.launches: list[Launch] = [
             lambda: rounds.fill(0),
-            build.launcher(enter, build.grid(len(bits)), (words, *head, rounds, *saved.arguments, bits)),
+            build.launcher(enter, build.grid(n), of_lines),
             build.launcher(variant, clusters * blocks, args, threads),
         ]
         found = (way.pop, way.pull, FusedElementwise(list(way.statements)))
