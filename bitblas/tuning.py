@@ -1093,7 +1093,10 @@ TABLE: dict[str, Threshold] = {
     "columns.shared_bytes": Threshold(
         224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
     ),
-    "columns.entries_per_lane": Threshold(1, "entries", "Mean entries of a row per lane in such a launch."),
+    "columns.entries_per_lane": Threshold(
+        3, "entries", "Mean entries of a row per lane in such a launch; at least four lanes share a row."
+    ),
+    "columns.entries": Threshold(8, "entries", "A lane loads so many before it uses the first."),
     "columns.entries_per_sum_lane": Threshold(
         4, "entries", "The same for sums along the rows of a list, of which a lane loads four at once."
     ),

@@ -130,8 +130,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // SAVES: each round begins with a push of its frontier on a stack, whose lists are those of the columns.
 // COPIES: each block has a copy of the closed bits in shared memory. Of several blocks these are out of date in what
 // others have found in this round, so that `closed` in global memory decides.
-#define AT_ONCE 4  // rows of which a lane loads an entry before it uses the first
-#define ROWS (AT_ONCE * GROUPS)  // at most 32
+#define ROWS (AT_ONCE * GROUPS)  // of a warp at a time; at most 32
+#define LOADED (AT_ONCE * PER)  // entries that a lane loads before it uses the first: PER of each of AT_ONCE rows
+#define NO_ROW (~0u)
 
 // The values of a column: at(p) is that of the row that is processed.
 template <class T> struct OfColumn {
@@ -139,6 +140,16 @@ template <class T> struct OfColumn {
   __device__ __forceinline__ T& operator[](i64) const { return *value; }
 };
 #define OF_COLUMN(T, values) (OfColumn<T>{(values) + c * columns.lines + row})
+
+// Set the bits of the entries in `fresh`, and return those that had none.
+__device__ __forceinline__ u32 claimed(u32* bits, const u32 (&j)[LOADED], u32 fresh) {
+  u32 word[LOADED], there = 0;
+#pragma unroll
+  for (int x = 0; x < LOADED; ++x) word[x] = fresh >> x & 1 ? atomicOr(bits + (j[x] >> 5), 1u << (j[x] & 31)) : 0;
+#pragma unroll
+  for (int x = 0; x < LOADED; ++x) there |= (word[x] >> (j[x] & 31) & 1) << x;
+  return fresh & ~there;
+}
 
 // What a round has found. stops: whether a stop is requested.
 struct Found {
@@ -274,41 +285,35 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           stop[k] = __shfl_sync(ALL_LANES, until, k * GROUPS + WARP_LANE / LANES);
         }
         for (bool more = true; more;) {
-          u32 j[AT_ONCE], word[AT_ONCE], before = 0, all = 0;
-          bool fresh[AT_ONCE];
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) j[k] = e[k] < stop[k] ? (u32)of_rows[e[k]] : 0;
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) word[k] = e[k] < stop[k] ? peek((const u32*)closed + (j[k] >> 5)) : ~0u;
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) {
-            const u32 bit = 1u << (j[k] & 31);
-            fresh[k] = !(word[k] & bit);
-            if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
-          }
-#if COPIES && PEERS > 1
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) {
-            const u32 bit = 1u << (j[k] & 31);
-            fresh[k] = fresh[k] && !(word[k] & bit);
-            if (fresh[k]) word[k] = atomicOr(stored + (j[k] >> 5), bit);
-          }
-#endif
+          // Entry x of this lane is one of row x / PER. Loads and atomics are used when all are in flight.
+          u32 j[LOADED], word[LOADED], fresh = 0;
           bool left = false;
 #pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) {
-            fresh[k] = fresh[k] && !(word[k] >> (j[k] & 31) & 1);
-            const u32 who = __ballot_sync(ALL_LANES, fresh[k]);
-            word[k] = all + __popc(who & ((1u << WARP_LANE) - 1u)), all += __popc(who);
-            e[k] += LANES, left = left || e[k] < stop[k];
+          for (int x = 0; x < LOADED; ++x) {
+            const PTR_T at = e[x / PER] + x % PER * LANES;
+            j[x] = at < stop[x / PER] ? (u32)of_rows[at] : NO_ROW;
           }
-          more = __any_sync(ALL_LANES, left);
-          if (!all) continue;
-          if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
-          before = end + __shfl_sync(ALL_LANES, before, 0);
 #pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k)
-            if (fresh[k] && (!SAVES || (i64)before + word[k] < columns.lines)) list[before + word[k]] = j[k];
+          for (int x = 0; x < LOADED; ++x) word[x] = j[x] != NO_ROW ? peek((const u32*)closed + (j[x] >> 5)) : ~0u;
+#pragma unroll
+          for (int x = 0; x < LOADED; ++x) fresh |= (~word[x] >> (j[x] & 31) & 1) << x;
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) e[k] += PER * LANES, left = left || e[k] < stop[k];
+          more = __any_sync(ALL_LANES, left);
+          if (!__any_sync(ALL_LANES, fresh != 0)) continue;
+          fresh = claimed(closed, j, fresh);
+#if COPIES && PEERS > 1
+          fresh = claimed(stored, j, fresh);
+#endif
+          const u32 mine = __popc(fresh), below = group_sum_below<32>(mine);
+          u32 before = WARP_LANE == 31 && below + mine ? atomicAdd(&now->entries, below + mine) : 0;
+          before = end + below + __shfl_sync(ALL_LANES, before, 31);
+#pragma unroll
+          for (int x = 0; x < LOADED; ++x) {
+            if (!(fresh >> x & 1)) continue;
+            if (!SAVES || (i64)before < columns.lines) list[before] = j[x];
+            ++before;
+          }
         }
         row = next_row, next_row = later_row, from = next_from, until = next_until;
       }

@@ -8,6 +8,7 @@ stack; saved_rounds.py is the way back.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,7 @@ class ColumnRounds:
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
         copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
-        constants = dict([bits]) | {"LANES": lanes_of(rows), "PACKED": int(rows.format.packed)}
+        constants = dict([bits]) | shape_of_turns(rows) | {"PACKED": int(rows.format.packed)}
         constants["STATEMENTS"] = int(bool(item.before))
         constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
@@ -215,9 +216,12 @@ class _Statements:
         self.text = "\n".join([macro("PARAMETERS", declarations), *names, at_entry, ""])
 
 
-def lanes_of(rows: Rows) -> int:
-    """Lanes that share a row of a frontier."""
-    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
+def shape_of_turns(rows: Rows) -> dict[str, int]:
+    """Lanes that share a row of a frontier, entries of it that a lane loads at once, and rows that it does this for."""
+    length, most = rows.nvals / max(1, rows.nrows), tuning.count("columns.entries")
+    lanes = power_of_two(length / tuning.value("columns.entries_per_lane"), 4, 32)
+    per = max(1, min(most, math.ceil(length / lanes)))
+    return {"LANES": lanes, "PER": per, "AT_ONCE": max(1, min(lanes, most // per))}
 
 
 def sum_lanes_of(rows: Rows) -> int:
