@@ -55,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         const u32 here = (u32)((found | masked) >> b0);
         u32 mine = 0, front = 0;
+#pragma unroll 4
         for (int b = 0; b < (BITS < 32 ? BITS : 32); ++b) {
           const u32 half = __ballot_sync(ALL_LANES, here >> b & 1);
           const u32 of_front = FRONT ? __ballot_sync(ALL_LANES, (u32)(found >> b0) >> b & 1) : 0;
@@ -97,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         const i64 c = w * 64 + b0 + WARP_LANE;
         const u32 half = WARP_LANE < BITS && c < columns.number ? columns.bits_of(c)[first / 32] : 0;
+#pragma unroll 4
         for (int row = 0; row < 32; ++row) {
           const u32 line = __ballot_sync(ALL_LANES, half >> row & 1);
           if (WARP_LANE == row) mine |= (u64)line << b0;
@@ -107,9 +109,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         const int count = BITS < 32 ? BITS : 32;
         __syncwarp();
+#pragma unroll 4
         for (int b = 0; b < count; ++b)
           if (added >> (b0 + b) & 1) tile[b][WARP_LANE] = by_column[(w * 64 + b0 + b) * columns.lines + j];
         __syncwarp();
+#pragma unroll 4
         for (int row = 0; row < 32; ++row) {
           const u64 places = __shfl_sync(ALL_LANES, added, row);
           if (WARP_LANE < count && places >> (b0 + WARP_LANE) & 1)

@@ -205,6 +205,7 @@ class _Statements:
         for p in kernel.parameters:
             if p.key == Key("val", mask.id) and narrow:
                 name, kind = f"x{mask.id}_val", mask.dtype.c_type
+                build.device.foresee("values of searches column by column", size * mask.dtype.nbytes)
                 self.by_column = build.scratch.array(size, mask.dtype.np_type)
                 declarations.append(f", {kind}* {name}_column")
                 arguments.append(self.by_column)
