@@ -28,7 +28,7 @@ from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import entry_text
-from ..fuse import Advance, Inner, Line, OnStack, Round, copies, statement_texts, writes_all
+from ..fuse import Advance, Inner, Item, Line, OnStack, Round, copies, statement_texts, writes_all
 from ..ir import NO_LIMIT, IsoValues, MultivectorProduct, Scal, Stacked, Vec, flat
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class ColumnRounds:
             text=text.text,
         )
         of_sums: tuple[Argument, ...] = ()
-        if sums:
+        if cells is not None:
             prepared = prepared_sums(build, product)
             constants["SUM_LANES"] = sum_lanes_of(prepared.layout)
             variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
@@ -179,7 +179,7 @@ class ColumnRounds:
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
-        items = [item] if search.push is None else [search.push, item]
+        items: tuple[Item, ...] = (item,) if search.push is None else (search.push, item)
         self.lines = [Line(x.kind, statement_texts(x), str(variant)) for x in items]
         self.line = self.lines[-1]
 

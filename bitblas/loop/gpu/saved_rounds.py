@@ -128,10 +128,9 @@ class ColumnCopy:
         lines, of, valued = self.lines, build.buffers[self.x], self.x.id not in build.iso
         bits, line = ("BITS", min(64, lines.stride)), np.dtype(f"u{min(64, lines.stride) // 8}")
         kind = (("V", self.x.dtype if valued else INT32),)
-        shape, values = (
-            (np.int64(lines.number), np.int64(words_of(lines)), rounds),
-            of.values[0] if valued else self.values,
-        )
+        args: tuple[Argument, ...]
+        shape = np.int64(lines.number), np.int64(words_of(lines)), rounds
+        values = of.values[0] if valued else self.values
         constants = (bits, ("LANES", 1), ("VALUES", 2 * valued))
         if not back:
             variant = Variant("formats/bitmap/to_columns", kind, constants)
