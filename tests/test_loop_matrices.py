@@ -234,8 +234,8 @@ def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, cl
 )
 def test_columns_run_alone(device, k, wide, blocks, shared, tune):
     """Searches of few levels and of many, wherever they stop: by one block and by several, which share the bits of a
-    column or read them in memory. A search with entries masked before it, and one without a source. Something else in
-    the body that reads V makes products pulls."""
+    column or read them in memory. A search with entries masked before it, its source too, and one without a source.
+    Something else in the body that reads V makes products pulls."""
     tune({"columns.blocks": blocks, "columns.shared_bytes": shared, "columns.threads": 64})
     n, rows, cols = lattice(10)
     shape = (k, n) if wide else (n, k)
@@ -246,7 +246,8 @@ def test_columns_run_alone(device, k, wide, blocks, shared, tune):
         Q = sources(lib, shape, True, BOOL, np.random.default_rng(1), wide)
         del Q[(0, slice(None)) if wide else (slice(None), 0)]
         V, W = lib.Matrix(lib.dtypes.INT16, *shape), lib.Matrix(BOOL, *shape)
-        for at in (40, 41, 50):
+        source = np.random.default_rng(1).choice(n, k, replace=False)[1]
+        for at in (40, 41, 50, source):
             V[(1, at) if wide else (at, 1)] = 77
 
         def body(level):

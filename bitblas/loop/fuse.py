@@ -21,6 +21,7 @@ from .ir import (
     Elementwise,
     Exchange,
     Gather,
+    IsoValues,
     MapProduct,
     Masked,
     MultivectorProduct,
@@ -184,6 +185,13 @@ def writes_all(s: Statement, u: Vec) -> bool:
     assert isinstance(e, Elementwise)
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
     return e.mode == LEFT and not e.keep and certain
+
+
+def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
+    """Whether a statement at the entries of u copies their values to a vector with memory for values of this type."""
+    e, x = s.value, s.target
+    copied = isinstance(e, Elementwise) and e.u == u and e.op is None and e.under is None and writes_all(s, u)
+    return copied and isinstance(x, Vec) and x.dtype == u.dtype and not {x.id, u.id} & set(iso)
 
 
 # ---- Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot

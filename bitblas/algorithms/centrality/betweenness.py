@@ -7,9 +7,9 @@ once, as the rows of matrices. Both sweeps are nested loops inside the single ro
 State: p (rows of P) is the number of shortest paths from the source, FP64 because it grows without bound; no entry
 means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), there is no way back, and the searches
 run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences, and only
-ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
-the share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are
-saved on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
+ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of the
+share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are saved
+on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
 
 Rounding: counts round like any FP64 sum. A logarithm l has an absolute error of up to l 2^-53 per step, which is a
 relative error of the count. If counts grow to e^l in h steps, results may be off by 2 h l 2^-53, typically by less than
@@ -44,7 +44,7 @@ def betweenness_centrality(
 
     A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
     int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
-    0: the same seed draws the same sources. batch: int, sources per batch, which takes eight matrices of `batch` rows.
+    0: the same seed draws the same sources. batch: int, sources per batch, which takes nine matrices of `batch` rows.
     weighted: bool, whether the values, above 0, are lengths of edges; else, and for BOOL, all are 1. normalized: bool,
     divide by the number of pairs of a source and a target. endpoints: bool, whether paths pass through their ends. gb:
     the library, bitblas if None.

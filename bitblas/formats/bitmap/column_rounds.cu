@@ -21,6 +21,7 @@ struct ColumnsOf {
 
   __device__ __forceinline__ u32* bits_of(i64 c) const { return closed + c * words; }
   __device__ __forceinline__ u32* front_of(i64 c) const { return front + c * words; }
+  __device__ __forceinline__ i64 first_of(i64 c) const { return 32 * c * words; }  // position of a column
   __device__ __forceinline__ u32* list_of(i64 c) const { return order + c * lines; }
 };
 
@@ -43,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #ifdef KERNEL_enter_columns
 // Transpose the bits of the mask and of the frontier, and list the frontier, which is left without entries.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    enter_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* frontier, const line_t* mask) {
+    enter_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* frontier, line_t* mask) {
   await_previous();
   if (rounds[0] >= rounds[1]) return;
   for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
@@ -51,6 +52,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     for (i64 w = 0; w < per_line; ++w) {
       const u64 found = j < n ? frontier[j * per_line + w] : 0, masked = j < n ? mask[j * per_line + w] : 0;
       if (found) frontier[j * per_line + w] = 0;
+      if (found & masked) mask[j * per_line + w] = (line_t)(masked & ~found);  // the first round writes it again
 #pragma unroll
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         const u32 here = (u32)((found | masked) >> b0);
@@ -78,14 +80,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif  // KERNEL_enter_columns
 
 #ifdef KERNEL_leave_columns
-// Transpose the closed bits into those of the mask, and (VALUES) the values that the rounds have written for it.
+// Transpose the closed bits into those of the mask, and the values that the rounds have written for it. VALUES 1: of
+// entries that it has not had, 2: of all.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     leave_columns(i64 n, i64 per_line, const i64* rounds, ColumnsOf columns, line_t* mask, const V_T* by_column,
                   V_T* values) {
   await_previous();
 #if VALUES
-  __shared__ V_T tiles[BLOCK / 32][32][33];
-  V_T(&tile)[32][33] = tiles[threadIdx.x / 32];
+  constexpr int COLUMNS = sizeof(V_T) > 4 ? 16 : 32;  // of a tile
+  __shared__ V_T tiles[BLOCK / 32][COLUMNS][33];
+  V_T(&tile)[COLUMNS][33] = tiles[threadIdx.x / 32];
 #else
   (void)by_column, (void)values;
 #endif
@@ -105,13 +109,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         }
       }
 #if VALUES
-      const u64 added = j < n ? mine & ~(u64)mask[j * per_line + w] : 0;
-      for (int b0 = 0; b0 < BITS; b0 += 32) {
-        const int count = BITS < 32 ? BITS : 32;
+      const u64 added = j >= n ? 0 : VALUES == 1 ? mine & ~(u64)mask[j * per_line + w] : mine;
+      for (int b0 = 0; b0 < BITS; b0 += COLUMNS) {
+        const int count = BITS < COLUMNS ? BITS : COLUMNS;
         __syncwarp();
 #pragma unroll 4
         for (int b = 0; b < count; ++b)
-          if (added >> (b0 + b) & 1) tile[b][WARP_LANE] = by_column[(w * 64 + b0 + b) * columns.lines + j];
+          if (added >> (b0 + b) & 1) tile[b][WARP_LANE] = by_column[columns.first_of(w * 64 + b0 + b) + j];
         __syncwarp();
 #pragma unroll 4
         for (int row = 0; row < 32; ++row) {
@@ -143,7 +147,7 @@ template <class T> struct OfColumn {
   T* value;
   __device__ __forceinline__ T& operator[](i64) const { return *value; }
 };
-#define OF_COLUMN(T, values) (OfColumn<T>{(values) + c * columns.lines + row})
+#define OF_COLUMN(T, values) (OfColumn<T>{(values) + columns.first_of(c) + row})
 
 // Set the bits of the entries in `fresh`, and return those that had none.
 __device__ __forceinline__ u32 claimed(u32* bits, const u32 (&j)[LOADED], u32 fresh) {
@@ -225,7 +229,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #endif
 #if SUMS
     u32* const front = columns.front_of(c);
-    Z_T* const cells = sums.cells + c * columns.lines;
+    Z_T* const cells = sums.cells + columns.first_of(c);
     u32 old = begin;  // where the previous frontier begins
     for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) cells[list[k]] = sums.first[(i64)list[k] * stride + c];
     meet();
@@ -242,7 +246,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #endif
 #if SUMS
       for (u32 k = old + (u32)me; k < begin; k += (u32)everyone) {
-        const u32 j = peek(list + k);
+        const u32 j = list[k];
         atomicAnd(front + (j >> 5), ~(1u << (j & 31)));
       }
 #endif
@@ -272,7 +276,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           const i64 rounds[] = {begun}, ahead = done;
           (void)rounds, (void)ahead;
 #if SUMS
-          const OneValue own_value = {peek(cells + row)};
+          const OneValue own_value = {cells[row]};
           (void)own_value;
 #endif
           AT_ENTRY((i64)row * stride + c)
@@ -335,8 +339,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         bool some;
         Z_T sum;
         sum_of_row(
-            sums.rows, sums.a, row, mine, c, some, sum, [&](i64 j) { return peek(front + (j >> 5)) >> (j & 31) & 1; },
-            [&](i64 j) { return peek(cells + j); });
+            sums.rows, sums.a, row, mine, c, some, sum, [&](i64 j) { return front[j >> 5] >> (j & 31) & 1; },
+            [&](i64 j) { return cells[j]; });
         if (mine && WARP_LANE % SUM_LANES == 0) cells[row] = sum;
       });
       meet();

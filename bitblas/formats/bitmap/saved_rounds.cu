@@ -43,20 +43,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 
 #ifdef KERNEL_enter_saved
 #include "formats/bitmap/saved.cuh"
-typedef UInt<BITS>::type line_t;  // of a bitmap's line, or of 64 positions of it
-// Before the rounds: they run if the last frontier has entries, which are dropped. x, which products read, is copied
-// column by column.
+// Before the rounds: they run if the last frontier, in the `n` words of `bits`, has entries, which are dropped.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    enter_saved(i64 n, i64 per_line, Control control, i64* rounds, SavedColumns saved, line_t* frontier,
-                const line_t* bits, const V_T* values, u32* x_bits, V_T* x_values) {
+    enter_saved(i64 n, Control control, i64* rounds, SavedColumns saved, u64* bits) {
   await_previous();
   if (!control.runs()) return;
   if (thread_number() == 0) saved.numbers[1] = saved.numbers[0];
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) {
+    if (!bits[k]) continue;
+    bits[k] = 0;
+    poke(rounds + 1, (i64)1 << 62);
+  }
+}
+#endif  // KERNEL_enter_saved
+
+#ifdef KERNEL_to_columns
+typedef UInt<BITS>::type line_t;  // of a bitmap's line, or of 64 positions of it
+// Copy a vector column by column, `number` columns: leave_columns (column_rounds.cu) is the way back.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+    to_columns(i64 n, i64 per_line, const i64* rounds, i64 number, const line_t* bits, const V_T* values, u32* to_bits,
+               V_T* to_values) {
+  await_previous();
+  if (rounds[1] == 0) return;
+  constexpr int COLUMNS = sizeof(V_T) > 4 ? 16 : 32;  // of a tile
+  __shared__ V_T tiles[BLOCK / 32][COLUMNS][33];
+  V_T(&tile)[COLUMNS][33] = tiles[threadIdx.x / 32];
   const i64 words = (n + 31) / 32;
   for (i64 first = thread_number() / 32 * 32; first < n; first += (i64)gridDim.x * BLOCK) {
     const i64 j = first + WARP_LANE;
     for (i64 w = 0; w < per_line; ++w) {
-      if (j < n && frontier[j * per_line + w]) frontier[j * per_line + w] = 0, poke(rounds + 1, (i64)1 << 62);
       const u64 has = j < n ? bits[j * per_line + w] : 0;
 #pragma unroll
       for (int b0 = 0; b0 < BITS; b0 += 32) {
@@ -66,32 +81,43 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
           if (WARP_LANE == b) mine = half;
         }
         const i64 c = w * 64 + b0 + WARP_LANE;
-        if (WARP_LANE < BITS && c < saved.number) x_bits[c * words + first / 32] = mine;
+        if (WARP_LANE < BITS && c < number) to_bits[c * words + first / 32] = mine;
       }
-      for (u64 todo = has; todo; todo &= todo - 1) {
-        const int b = __ffsll(todo) - 1;
-        x_values[(w * 64 + b) * n + j] = values[(j * per_line + w) * BITS + b];
+      if (!VALUES || !__any_sync(ALL_LANES, has != 0)) continue;
+      for (int b0 = 0; b0 < BITS; b0 += COLUMNS) {
+        const int count = BITS < COLUMNS ? BITS : COLUMNS;
+        for (int row = 0; row < 32; ++row) {
+          const u64 places = __shfl_sync(ALL_LANES, has, row);
+          if (WARP_LANE < count && places >> (b0 + WARP_LANE) & 1)
+            tile[WARP_LANE][row] = values[((first + row) * per_line + w) * BITS + b0 + WARP_LANE];
+        }
+        __syncwarp();
+        for (int b = 0; b < count; ++b)
+          if (has >> (b0 + b) & 1) to_values[32 * words * (w * 64 + b0 + b) + j] = tile[b][WARP_LANE];
+        __syncwarp();
       }
     }
   }
 }
-#endif  // KERNEL_enter_saved
+#endif  // KERNEL_to_columns
 
 #ifdef KERNEL_saved_rounds
 // A round is: pop a frontier; t<frontier, replace> = A (+).(x) x; statements at the entries of the frontier (AT_SUM;
 // codegen/cuda_kernels.py), which may write x. Neither t nor the frontier has entries after the last round, which finds the
-// stack empty. sums, has: of a column, in the order of its list. x_bits, x_values: x column by column; statements write
-// both (KEEP). EMPTY_WORD: one of the n words of vectors that the statements write only there.
+// stack empty. sums, has: of a column, in the order of its list. x, and the vectors of the statements, are copies column
+// by column, of `words` half words of bits each. EMPTY_WORD: one of the n words of vectors that the statements write only
+// there.
 #define SUMS 1
 #include "formats/bitmap/lines.cuh"
 #include "formats/bitmap/saved.cuh"
 
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-    saved_rounds(i64 n, i64 stride, i64* rounds, const i64* outermost, SavedColumns saved, Z_T* sums, u8* has,
+    saved_rounds(i64 n, i64 words, i64* rounds, const i64* outermost, SavedColumns saved, Z_T* sums, u8* has,
                  CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, u32* all_x_bits,
                  U_T* all_x_values PARAMETERS) {
   await_previous();
   if (rounds[1] == 0) return;
+  if (blockIdx.x == 0 && threadIdx.x == 0) rounds[2] = 1;  // there is something to copy back
   __shared__ i64 stop_requested;  // in the first block of the cluster
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
@@ -102,8 +128,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);
     Z_T* const sum_of = sums + c * saved.lines;
     u8* const has_sum = has + c * saved.lines;
-    u32* const x_bits = all_x_bits + c * ((saved.lines + 31) / 32);
-    U_T* const x_values = all_x_values + c * saved.lines;
+    const u32* const x_bits = all_x_bits + c * words;
+    const U_T* const x_values = all_x_values + 32 * c * words;
     const u32 height = saved.heights[c];
     meet();  // all have read it
     for (u32 level = height; level; --level) {
@@ -114,8 +140,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         bool some;
         Z_T sum;
         sum_of_row(
-            rows, a, row, mine, c, some, sum, [&](i64 j) { return peek(x_bits + (j >> 5)) >> (j & 31) & 1; },
-            [&](i64 j) { return peek(x_values + j); });
+            rows, a, row, mine, c, some, sum, [&](i64 j) { return x_bits[j >> 5] >> (j & 31) & 1; },
+            [&](i64 j) { return x_values[j]; });
         if (mine && WARP_LANE % SUM_LANES == 0) sum_of[k] = sum, has_sum[k] = some;
       });
       meet();
@@ -123,16 +149,9 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       const i64 ahead = (i64)saved.numbers[1] - level;
       (void)ahead, (void)rounds;
       for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) {
-        const i64 j = list[k];
-        const bool some_here = peek(has_sum + k) != 0;
-        const Z_T sum_here = peek(sum_of + k);
-        const auto keep = [&](bool had, bool has_now, U_T value) {
-          if (had && !has_now) atomicAnd(x_bits + (j >> 5), ~(1u << (j & 31)));
-          if (!had && has_now) atomicOr(x_bits + (j >> 5), 1u << (j & 31));
-          if (has_now) x_values[j] = value;
-        };
-        (void)keep;
-        AT_SUM(j * stride + c)
+        const bool some_here = has_sum[k];
+        const Z_T sum_here = sum_of[k];
+        AT_SUM(32 * c * words + list[k])
       }
       meet();
       if (stops) return;

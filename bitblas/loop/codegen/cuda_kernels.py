@@ -427,11 +427,10 @@ def entry_text(
 
 
 def sum_text(
-    statements: Sequence[Statement], frontier: Vec, t: Vec, read: Vec, emptied: frozenset[Vec], iso: IsoValues
+    statements: Sequence[Statement], frontier: Vec, t: Vec, emptied: frozenset[Vec], iso: IsoValues
 ) -> tuple[CudaKernel, str]:
     """AT_SUM(i): the statements at an entry of a frontier, all of which have its mask. t is `sum_here`, if `some_here`.
-    read: a vector of which there is a copy (keep). emptied: vectors that are written before they are read, and not
-    stored; EMPTY_WORD(k): word k of these."""
+    emptied: vectors that are written before they are read, and not stored; EMPTY_WORD(k): word k of these."""
     local = frozenset(x.id for x in (frontier, t, *emptied))
     kernel = CudaKernel(iso, full=frozenset({frontier.id}), local=local)
     dialect = CudaPositions(kernel)
@@ -449,7 +448,6 @@ def sum_text(
             loads.append(f"const bool was{x.id} = b{x.id};")
             stores.append(f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p);")
             stores.append(f"if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p); {_store_value(kernel, x)}")
-            stores += [f"keep(was{x.id}, b{x.id}, v{x.id});"] * (x == read)
     lines = dialect.phase(statements).lines
     for x in sorted(emptied, key=lambda x: x.id):
         kernel.bits(x, written=True)

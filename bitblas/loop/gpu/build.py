@@ -63,6 +63,8 @@ from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ...device.cuda import Cuda
     from ...distributed.group import Group
     from ...formats.contract import Layout
@@ -120,10 +122,11 @@ class Build:
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
             self.stacks = Stacks(self, plan, nested)
+            self.column_arrays: dict[tuple[int, int], Array] = {}
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
-            self.stacks = around.stacks
+            self.stacks, self.column_arrays = around.stacks, around.column_arrays
             self.missing_transposes, self.missing_sums = around.missing_transposes, around.missing_sums
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
@@ -292,6 +295,13 @@ class Build:
         self.lines += [Line("block", (item.text,), ColumnRounds.text)]
         self.lines += [line._replace(kind=f"  {line.kind}") for line in lines]
         return launches
+
+    def column_array(self, number: int, count: int, dtype: DataType) -> Array:
+        """Array `number` of a loop whose columns run alone: loops share them."""
+        key = number, count * dtype.nbytes
+        if key not in self.column_arrays:
+            self.column_arrays[key] = self.scratch.array(max(1, count), dtype.np_type)
+        return self.column_arrays[key].view(dtype.np_type)
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Argument, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:

@@ -29,7 +29,7 @@ from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import entry_text
-from ..fuse import Advance, Inner, Line, OnStack, Round, statement_texts, writes_all
+from ..fuse import Advance, Inner, Item, Line, OnStack, Round, copies, statement_texts, writes_all
 from ..ir import NO_LIMIT, IsoValues, MultivectorProduct, Scal, Stacked, Vec, flat
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ class ColumnRounds:
         constants["STATEMENTS"] = int(bool(item.before))
         constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
-        text = _Statements(build, item, mask.vec, columns * n, sums=bool(sums))
+        cells = build.column_array(0, 32 * columns * words, product.u.dtype) if sums else None
+        text = _Statements(build, item, mask.vec, 32 * columns * words, cells)
         variant = Variant(
             "formats/bitmap/column_rounds",
             rows.format.view.types(rows, False),
@@ -148,11 +149,10 @@ class ColumnRounds:
             text=text.text,
         )
         of_sums: tuple[Argument, ...] = ()
-        if sums:
+        if cells is not None:
             prepared = prepared_sums(build, product)
             constants["SUM_LANES"] = sum_lanes_of(prepared.layout)
             variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
-            cells = scratch.array(columns * n, prepared.z.np_type)
             of_sums = *sum_arguments(prepared), build.buffers[product.u].values[0], cells
         frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
         dtype = np.dtype(f"u{bits[1] // 8}")
@@ -180,7 +180,7 @@ class ColumnRounds:
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
         self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
-        items = [item] if search.push is None else [search.push, item]
+        items: tuple[Item, ...] = (item,) if search.push is None else (search.push, item)
         self.lines = [Line(x.kind, statement_texts(x), str(variant)) for x in items]
         self.line = self.lines[-1]
 
@@ -192,16 +192,20 @@ class _Statements:
     """The text of the statements at the entries of a frontier, and its arguments. by_column: values of the mask's
     vector, which the launch writes column by column; None if it writes them in place."""
 
-    def __init__(self, build: Build, item: Advance, mask: Vec, size: int, *, sums: bool) -> None:
-        """size: of all columns. sums: the value of the frontier's entry is `own_value`."""
-        u, alone = item.product.u, frozenset({mask})
-        kernel, at_entry = entry_text(item.before, u, build.iso, whole=alone, unread=alone)
-        self.by_column: Array | None = None
+    def __init__(self, build: Build, item: Advance, mask: Vec, size: int, cells: Array | None) -> None:
+        """size: of all columns. cells: the values of frontiers, if sums are taken; that of an entry is `own_value`. If
+        the mask's vector gets them, they are its values."""
+        u, alone, sums = item.product.u, frozenset({mask}), cells is not None
+        copied = [s for s in item.before if s.target == mask]
+        kept = sums and len(copied) == 1 and copies(copied[0], u, build.iso)
+        statements = [s for s in item.before if not (kept and s in copied)]
+        kernel, at_entry = entry_text(statements, u, build.iso, whole=alone, unread=alone)
+        self.by_column = cells if kept else None
         self.functions = tuple(kernel.functions)
         declarations, arguments, names = list[str](), list[Argument](), list[str]()
         if sums:
             names.append(f"#define x{u.id}_val own_value")
-        narrow = mask.dtype.nbytes <= 4 and mask.dtype is not BOOL
+        narrow = mask.dtype.nbytes <= 8 and mask.dtype is not BOOL
         for p in kernel.parameters:
             if p.key == Key("val", mask.id) and narrow:
                 name, kind = f"x{mask.id}_val", mask.dtype.c_type

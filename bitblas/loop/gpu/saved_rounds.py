@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, INT32
 
 from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.multivector import words_of
+from ...operations.operands import dummy
 from ...plan.product import VALUES
 from .. import analysis
 from ..buffers import Argument, Launch
-from ..codegen.cuda_dialect import macro
+from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import sum_text
 from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
 from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
@@ -91,6 +92,8 @@ def column_return(
             return None
         if not isinstance(s.value, Elementwise) or s.value.under is not None:
             return None
+        if any(y.dtype is BOOL and y.id not in iso for y in (x, *s.vectors) if y not in (level, pull.target)):
+            return None
         if s.replace:
             if x == product.u or x in seen or x in s.vectors:
                 return None
@@ -105,6 +108,40 @@ def _counts(s: Statement) -> bool:
     return isinstance(e, Elementwise) and e.u == s.target and e.op is None and s.mask is None
 
 
+class ColumnCopy:
+    """The copy of a vector column by column."""
+
+    def __init__(self, build: Build, x: Vec, lines: Lines, number: int) -> None:
+        """number: of the copy among those of its loop."""
+        self.x, self.lines, self.words = x, lines, -(-lines.number // 32)
+        size = lines.width * self.words
+        self.bits = build.scratch.array(2 * -(-size // 2), np.uint32)
+        self.values = (
+            build.column_array(number, 32 * size, x.dtype) if x.id not in build.iso else dummy(build.device, "int32")
+        )
+
+    def array(self, key: Key) -> Array:
+        return self.bits.view(np.uint64) if key.kind == "bits" else self.values
+
+    def launch(self, build: Build, rounds: Array, *, back: bool) -> Launch:
+        """The launch that copies the vector, or that copies it back."""
+        lines, of, valued = self.lines, build.buffers[self.x], self.x.id not in build.iso
+        bits, line = ("BITS", min(64, lines.stride)), np.dtype(f"u{min(64, lines.stride) // 8}")
+        kind = (("V", self.x.dtype if valued else INT32),)
+        args: tuple[Argument, ...]
+        shape = np.int64(lines.number), np.int64(words_of(lines)), rounds
+        values = of.values[0] if valued else self.values
+        constants = (bits, ("LANES", 1), ("VALUES", 2 * valued))
+        if not back:
+            variant = Variant("formats/bitmap/to_columns", kind, constants)
+            args = *shape, np.int64(lines.width), of.bits[0].view(line), values, self.bits, self.values
+        else:
+            none, variant = dummy(build.device, "uint32"), Variant("formats/bitmap/leave_columns", kind, constants)
+            columns = self.bits, none, none, none, np.int64(lines.width), np.int64(lines.number), np.int64(self.words)
+            args = *shape, *columns, of.bits[0].view(line), self.values, values
+        return build.launcher(variant, build.grid(lines.number), args)
+
+
 class SavedRounds:
     """The launches, and their memory."""
 
@@ -116,7 +153,7 @@ class SavedRounds:
         prepared = prepared_sums(build, product)
         rows = prepared.layout
         n, columns = lines.number, lines.width
-        text, at_sum = sum_text(way.statements, level, way.pull.target, product.u, way.emptied, build.iso)
+        text, at_sum = sum_text(way.statements, level, way.pull.target, way.emptied, build.iso)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         threads = tuning.count("columns.threads")
         constants = {"SUM_LANES": sum_lanes_of(rows), "PACKED": int(rows.format.packed)}
@@ -130,28 +167,30 @@ class SavedRounds:
         )
         variant = with_sums(variant, prepared)
         rounds: Array = device.xp.zeros(3, np.int64)
-        u, bits = build.buffers[product.u], ("BITS", min(64, lines.stride))
-        sums = build.buffers[way.pull.target].values[0]
+        stored = {x for s in way.statements for x in (*s.vectors, s.target) if isinstance(x, Vec)}
+        stored = (stored | {product.u}) - {level, way.pull.target, *way.emptied}
+        copies = {x: ColumnCopy(build, x, lines, k) for k, x in enumerate(sorted(stored, key=lambda x: x.id))}
+        of = {x.id: copy for x, copy in copies.items()}
+        bound = [
+            of[p.key.number].array(p.key) if p.key.number in of else build.resolve((p,))[0] for p in text.parameters
+        ]
+        sums, x, bits = build.buffers[way.pull.target].values[0], copies[product.u], build.buffers[level].bits[0]
         has = build.scratch.array(columns * n, np.uint8)
-        copied = (
-            build.scratch.array(columns * -(-n // 32), np.uint32),
-            build.scratch.array(columns * n, product.u.dtype.np_type),
-        )
-        enter = Variant("formats/bitmap/enter_saved", (("V", product.u.dtype),), (bits, ("LANES", 1)))
-        line = np.dtype(f"u{bits[1] // 8}")
-        source = build.buffers[level].bits[0].view(line), u.bits[0].view(line), u.values[0]
-        of_lines = np.int64(n), np.int64(words_of(lines)), *head, rounds, *saved.arguments, *source, *copied
         args = (
-            *(np.int64(len(u.bits[0])), np.int64(lines.stride), rounds, build.outermost, *saved.arguments, sums, has),
+            *(np.int64(len(bits)), np.int64(x.words), rounds, build.outermost, *saved.arguments, sums, has),
             *sum_arguments(prepared),
-            *copied,
-            *build.resolve(tuple(text.parameters)),
+            *(x.bits, x.values),
+            *bound,
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
+        enter, head = Variant("formats/bitmap/enter_saved", (), (("LANES", 1),)), (np.int64(len(bits)), *head)
+        written = {s.target for s in way.statements}
         self.launches: list[Launch] = [
             lambda: rounds.fill(0),
-            build.launcher(enter, build.grid(n), of_lines),
+            build.launcher(enter, build.grid(len(bits)), (*head, rounds, *saved.arguments, bits)),
+            *(copy.launch(build, rounds, back=False) for copy in copies.values()),
             build.launcher(variant, clusters * blocks, args, threads),
+            *(copy.launch(build, rounds, back=True) for x, copy in copies.items() if x in written),
         ]
         found = (way.pop, way.pull, FusedElementwise(list(way.statements)))
         self.lines = [Line(item.kind, statement_texts(item), str(variant)) for item in found]
