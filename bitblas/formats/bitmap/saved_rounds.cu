@@ -76,6 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
       for (int b0 = 0; b0 < BITS; b0 += 32) {
         u32 mine = 0;
+#pragma unroll 4
         for (int b = 0; b < (BITS < 32 ? BITS : 32); ++b) {
           const u32 half = __ballot_sync(ALL_LANES, has >> (b0 + b) & 1);
           if (WARP_LANE == b) mine = half;
@@ -86,12 +87,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (!VALUES || !__any_sync(ALL_LANES, has != 0)) continue;
       for (int b0 = 0; b0 < BITS; b0 += COLUMNS) {
         const int count = BITS < COLUMNS ? BITS : COLUMNS;
+#pragma unroll 4
         for (int row = 0; row < 32; ++row) {
           const u64 places = __shfl_sync(ALL_LANES, has, row);
           if (WARP_LANE < count && places >> (b0 + WARP_LANE) & 1)
             tile[WARP_LANE][row] = values[((first + row) * per_line + w) * BITS + b0 + WARP_LANE];
         }
         __syncwarp();
+#pragma unroll 4
         for (int b = 0; b < count; ++b)
           if (has >> (b0 + b) & 1) to_values[32 * words * (w * 64 + b0 + b) + j] = tile[b][WARP_LANE];
         __syncwarp();
