@@ -230,6 +230,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #if SUMS
     u32* const front = columns.front_of(c);
     Z_T* const cells = sums.cells + columns.first_of(c);
+    const auto of_sums = sums.rows.columns();
+    ListedRows<RowsOf> summed = {sums.rows, list, warp, warps};
     u32 old = begin;  // where the previous frontier begins
     for (u32 k = begin + (u32)me; k < end; k += (u32)everyone) cells[list[k]] = sums.first[(i64)list[k] * stride + c];
     meet();
@@ -334,15 +336,15 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       check_room(done + 1);
 #endif
 #if SUMS
-      each_sum(begin, end, warp, warps, [&](bool mine, u32 k) {
-        const i64 row = mine ? list[k] : 0;
+      for (summed.start(begin, end); summed.more();) {
+        const auto line = summed.take();
         bool some;
         Z_T sum;
         sum_of_row(
-            sums.rows, sums.a, row, mine, c, some, sum, [&](i64 j) { return front[j >> 5] >> (j & 31) & 1; },
+            line, of_sums, sums.a, c, some, sum, [&](i64 j) { return front[j >> 5] >> (j & 31) & 1; },
             [&](i64 j) { return cells[j]; });
-        if (mine && WARP_LANE % SUM_LANES == 0) cells[row] = sum;
-      });
+        if (line.is && WARP_LANE % SUM_LANES == 0) cells[line.row] = sum;
+      }
       meet();
 #endif
     }

@@ -32,25 +32,48 @@ __device__ __forceinline__ void meet() {
 #if SUMS
 #define AHEAD 4  // entries that a lane loads before it uses the first
 
-// f(mine, k) for the numbers k from begin to end, SUM_LANES lanes each, by whole warps; mine: not past the end.
-template <class F> __device__ __forceinline__ void each_sum(u32 begin, u32 end, u32 warp, u32 warps, F f) {
-  const u32 count = end - begin, group = WARP_LANE / SUM_LANES;
-  u32 share = (count + warps - 1) / warps;  // that a warp takes at a time
-  share = share < 32 / SUM_LANES ? share : 32 / SUM_LANES;
-  for (u32 first = warp * share; first < count; first += warps * share) {
-    const bool mine = group < share && first + group < count;
-    f(mine, mine ? begin + first + group : begin);
-  }
-}
+// Rows of a list, SUM_LANES lanes each. The first row and its bounds are loaded by start(), the next ones by take(), before
+// those of this turn are used.
+template <class R> struct ListedRows {
+  const R& rows;
+  const u32* list;
+  u32 warp, warps;
+  u32 begin, count, share, first;  // share: that a warp takes at a time
+  struct Row {
+    bool is;
+    u32 number, row;  // in the list, in the matrix
+    PTR_T from, until;
+  } next;
 
-// The sum of the products of a row, which SUM_LANES lanes share, with the columns that have a value: has(k), at(k). c: of the
-// multivector. The order of the sum depends only on the row.
-template <class R, class Has, class At>
-__device__ __forceinline__ void sum_of_row(const R& rows, const Values& a, i64 row, bool mine, i64 c, bool& some,
+  __device__ __forceinline__ void load() {
+    const u32 group = WARP_LANE / SUM_LANES;
+    next.is = group < share && first + group < count, next.number = begin + first + group;
+    next.row = next.is ? list[next.number] : 0;
+    next.from = next.is ? rows.ptr[next.row] : 0, next.until = next.is ? rows.ptr[next.row + 1] : 0;
+    issue_load(next.from), issue_load(next.until);
+  }
+  __device__ __forceinline__ void start(u32 from, u32 until) {
+    begin = from, count = until - from, share = (count + warps - 1) / warps;
+    share = share < 32 / SUM_LANES ? share : 32 / SUM_LANES;
+    first = warp * share;
+    load();
+  }
+  __device__ __forceinline__ bool more() const { return first < count; }  // the same for all lanes of a warp
+  __device__ __forceinline__ Row take() {
+    const Row now = next;
+    first += warps * share;
+    load();
+    return now;
+  }
+};
+
+// The sum of the products of a row, which SUM_LANES lanes share, with the columns that have a value: has(k), at(k). c: of
+// the multivector. The order of the sum depends only on the row.
+template <class L, class C, class Has, class At>
+__device__ __forceinline__ void sum_of_row(const L& line, const C& columns, const Values& a, i64 c, bool& some,
                                            Z_T& sum, Has has, At at) {
-  const auto columns = rows.columns();
-  i64 e = mine ? (i64)rows.ptr[row] + WARP_LANE % SUM_LANES : 0;
-  const i64 stop = mine ? (i64)rows.ptr[row + 1] : 0;
+  i64 e = (i64)line.from + WARP_LANE % SUM_LANES;
+  const i64 stop = line.until;
   some = false, sum = Z_T();
   for (; e < stop && !is_final(some, sum); e += AHEAD * SUM_LANES) {
     i64 k[AHEAD];
@@ -64,7 +87,7 @@ __device__ __forceinline__ void sum_of_row(const R& rows, const Values& a, i64 r
     for (int i = 0; i < AHEAD; ++i) v[i] = is[i] ? at(k[i]) : U_T();
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-      join(some, sum, is[i], is[i] ? mul(a.at(e + i * SUM_LANES), v[i], row, k[i], c) : Z_T());
+      join(some, sum, is[i], is[i] ? mul(a.at(e + i * SUM_LANES), v[i], (i64)line.row, k[i], c) : Z_T());
   }
 #pragma unroll
   for (int d = SUM_LANES / 2; d; d >>= 1) {

@@ -114,19 +114,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #include "formats/bitmap/lines.cuh"
 #include "formats/bitmap/saved.cuh"
 
+typedef CsrView<PTR_T, AnyColumn<PACKED, COL_T>> RowsOf;
+
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     saved_rounds(i64 n, i64 words, i64* rounds, const i64* outermost, SavedColumns saved, Z_T* sums, u8* has,
-                 CsrView<PTR_T, AnyColumn<PACKED, COL_T>> rows, Values a, u32* all_x_bits,
-                 U_T* all_x_values PARAMETERS) {
+                 RowsOf rows, Values a, const u32* all_x_bits, const U_T* all_x_values PARAMETERS) {
   await_previous();
   if (rounds[1] == 0) return;
   if (blockIdx.x == 0 && threadIdx.x == 0) rounds[2] = 1;  // there is something to copy back
   __shared__ i64 stop_requested;  // in the first block of the cluster
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const i64 me = (i64)rank * THREADS + threadIdx.x, everyone = (i64)PEERS * THREADS;
-  (void)n;
   for (i64 k = (i64)blockIdx.x * THREADS + threadIdx.x; k < n; k += (i64)gridDim.x * THREADS) { EMPTY_WORD(k) }
   const u32 warp = threadIdx.x / 32 * PEERS + rank, warps = WARPS * PEERS;
+  const auto columns = rows.columns();
   for (i64 c = blockIdx.x / PEERS; c < saved.number; c += clusters) {
     const u32 *const list = saved.list_of(c), *const ends = saved.ends_of(c);
     Z_T* const sum_of = sums + c * saved.lines;
@@ -135,18 +136,23 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     const U_T* const x_values = all_x_values + 32 * c * words;
     const u32 height = saved.heights[c];
     meet();  // all have read it
+    ListedRows<RowsOf> summed = {rows, list, warp, warps};
+    u32 begin = height ? ends[height - 1] : 0, end = height ? ends[height] : 0;
+    summed.start(begin, end);
     for (u32 level = height; level; --level) {
-      const u32 begin = ends[level - 1], end = ends[level];
+      const u32 before = level > 1 ? ends[level - 2] : 0;  // where the next one begins
+      issue_load(before);
       if (me == 0) stop_requested = load_fresh(outermost + 3);
-      each_sum(begin, end, warp, warps, [&](bool mine, u32 k) {
-        const i64 row = mine ? list[k] : 0;
+      while (summed.more()) {
+        const auto line = summed.take();
         bool some;
         Z_T sum;
         sum_of_row(
-            rows, a, row, mine, c, some, sum, [&](i64 j) { return x_bits[j >> 5] >> (j & 31) & 1; },
+            line, columns, a, c, some, sum, [&](i64 j) { return x_bits[j >> 5] >> (j & 31) & 1; },
             [&](i64 j) { return x_values[j]; });
-        if (mine && WARP_LANE % SUM_LANES == 0) sum_of[k] = sum, has_sum[k] = some;
-      });
+        if (line.is && WARP_LANE % SUM_LANES == 0) sum_of[line.number] = sum, has_sum[line.number] = some;
+      }
+      summed.start(before, begin);
       meet();
       const bool stops = *at_peer(&stop_requested, 0) != 0;
       const i64 ahead = (i64)saved.numbers[1] - level;
@@ -158,6 +164,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       }
       meet();
       if (stops) return;
+      end = begin, begin = before;
     }
     if (me == 0) saved.heights[c] = 0;
   }
