@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...typing import Array
     from .build import Build
 
+OWN_BYTES = 2 << 10  # of shared memory, in addition to copies of bits and what is staged
 SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend on the number of rows
 
 
@@ -132,11 +133,12 @@ class ColumnRounds:
         of_columns = closed, front, order, counts, np.int64(columns), np.int64(n), np.int64(words)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
-        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - 1024)
+        staged = tuning.count("columns.staged")
+        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES - 4 * staged)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
         constants = dict([bits]) | shape_of_turns(rows) | {"PACKED": int(rows.format.packed)}
         constants["STATEMENTS"] = int(bool(item.before))
-        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
+        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies), "STAGED": staged}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
         cells = build.column_array(0, 32 * columns * words, product.u.dtype) if sums else None
         text = _Statements(build, item, mask.vec, 32 * columns * words, cells)
