@@ -326,28 +326,24 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         if (mine) atomicOr(front + (row >> 5), 1u << (row & 31));
 #endif
         for (u32 part = 0; part < share; part += ROWS) {
-          PTR_T e[AT_ONCE], stop[AT_ONCE];
-#pragma unroll
-          for (int k = 0; k < AT_ONCE; ++k) {
-            e[k] = __shfl_sync(ALL_LANES, from, part + k * GROUPS + WARP_LANE / LANES) + WARP_LANE % LANES;
-            stop[k] = __shfl_sync(ALL_LANES, until, part + k * GROUPS + WARP_LANE / LANES);
-          }
-          for (bool more = true; more;) {
-            // Entry x of this lane is one of row x / PER. Loads and atomics are used when all are in flight.
+          // The entries from number `o` of each row on.
+          const auto is_longer = [&](PTR_T o) { return WARP_LANE - part < ROWS && until - from > o; };
+          for (PTR_T o = 0; __any_sync(ALL_LANES, is_longer(o)); o += PER * LANES) {
+            // Loads and atomics are used when all are in flight.
             u32 j[LOADED], word[LOADED], fresh = 0;
-            bool left = false;
 #pragma unroll
-            for (int x = 0; x < LOADED; ++x) {
-              const PTR_T at = e[x / PER] + x % PER * LANES;
-              j[x] = at < stop[x / PER] ? (u32)of_rows[at] : NO_ROW;
+            for (int k = 0; k < AT_ONCE; ++k) {
+              const int owner = part + k * GROUPS + WARP_LANE / LANES;
+              const PTR_T e = __shfl_sync(ALL_LANES, from, owner) + o + WARP_LANE % LANES;
+              const PTR_T stop = __shfl_sync(ALL_LANES, until, owner);
+#pragma unroll
+              for (int x = 0; x < PER; ++x)
+                j[k * PER + x] = e + x * LANES < stop ? (u32)of_rows[e + x * LANES] : NO_ROW;
             }
 #pragma unroll
             for (int x = 0; x < LOADED; ++x) word[x] = j[x] != NO_ROW ? peek((const u32*)closed + (j[x] >> 5)) : ~0u;
 #pragma unroll
             for (int x = 0; x < LOADED; ++x) fresh |= (~word[x] >> (j[x] & 31) & 1) << x;
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; ++k) e[k] += PER * LANES, left = left || e[k] < stop[k];
-            more = __any_sync(ALL_LANES, left);
             if (!__any_sync(ALL_LANES, fresh != 0)) continue;
             fresh = claimed(closed, j, fresh);
 #if PEERS > 1
