@@ -1100,9 +1100,8 @@ TABLE: dict[str, Threshold] = {
         8192, "rows", "That a block of several finds in a round before it adds them to the list."
     ),
     "columns.entries": Threshold(8, "entries", "A lane loads so many before it uses the first."),
-    "columns.entries_per_sum_lane": Threshold(
-        4, "entries", "The same for sums along the rows of a list, of which a lane loads four at once."
-    ),
+    "columns.entries_per_sum_lane": Threshold(4, "entries", "The same for the lanes that share a sum along a row."),
+    "columns.sum_entries": Threshold(4, "entries", "A lane of such a sum loads so many at once."),
     "grid.threads": Threshold(
         1024,
         "threads per block",

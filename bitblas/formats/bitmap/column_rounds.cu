@@ -387,8 +387,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         bool some;
         Z_T sum;
         sum_of_row(
-            line, of_sums, sums.a, c, some, sum, [&](i64 j) { return front[j >> 5] >> (j & 31) & 1; },
-            [&](i64 j) { return cells[j]; });
+            line, of_sums, sums.a, c, some, sum, [&](u32 j) { return front[j >> 5] >> (j & 31) & 1; },
+            [&](u32 j) { return cells[j]; });
         if (line.is && WARP_LANE % SUM_LANES == 0) cells[line.row] = sum;
       }
       meet();

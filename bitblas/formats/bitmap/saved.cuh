@@ -30,9 +30,7 @@ __device__ __forceinline__ void meet() {
 #endif
 
 #if SUMS
-#define AHEAD 4  // entries that a lane loads before it uses the first
-
-// Rows of a list, SUM_LANES lanes each. The first row and its bounds are loaded by start(), the next ones by take(), before
+// Rows of a list, SUM_LANES lanes each, of which each loads AHEAD entries at once. The first row and its bounds are loaded by start(), the next ones by take(), before
 // those of this turn are used.
 template <class R> struct ListedRows {
   const R& rows;
@@ -76,18 +74,18 @@ __device__ __forceinline__ void sum_of_row(const L& line, const C& columns, cons
   const i64 stop = line.until;
   some = false, sum = Z_T();
   for (; e < stop && !is_final(some, sum); e += AHEAD * SUM_LANES) {
-    i64 k[AHEAD];
+    u32 k[AHEAD];
     bool is[AHEAD];
     U_T v[AHEAD];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * SUM_LANES < stop ? e + i * SUM_LANES : e];
+    for (int i = 0; i < AHEAD; ++i) k[i] = (u32)columns[e + i * SUM_LANES < stop ? e + i * SUM_LANES : e];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) is[i] = has(k[i]) && e + i * SUM_LANES < stop;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) v[i] = is[i] ? at(k[i]) : U_T();
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-      join(some, sum, is[i], is[i] ? mul(a.at(e + i * SUM_LANES), v[i], (i64)line.row, k[i], c) : Z_T());
+      join(some, sum, is[i], is[i] ? mul(a.at(e + i * SUM_LANES), v[i], (i64)line.row, (i64)k[i], c) : Z_T());
   }
 #pragma unroll
   for (int d = SUM_LANES / 2; d; d >>= 1) {

@@ -148,8 +148,8 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         bool some;
         Z_T sum;
         sum_of_row(
-            line, columns, a, c, some, sum, [&](i64 j) { return x_bits[j >> 5] >> (j & 31) & 1; },
-            [&](i64 j) { return x_values[j]; });
+            line, columns, a, c, some, sum, [&](u32 j) { return x_bits[j >> 5] >> (j & 31) & 1; },
+            [&](u32 j) { return x_values[j]; });
         if (line.is && WARP_LANE % SUM_LANES == 0) sum_of[line.number] = sum, has_sum[line.number] = some;
       }
       summed.start(before, begin);

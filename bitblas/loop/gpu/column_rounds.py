@@ -153,7 +153,7 @@ class ColumnRounds:
         of_sums: tuple[Argument, ...] = ()
         if cells is not None:
             prepared = prepared_sums(build, product)
-            constants["SUM_LANES"] = sum_lanes_of(prepared.layout)
+            constants |= shape_of_sums(prepared.layout)
             variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
             of_sums = *sum_arguments(prepared), build.buffers[product.u].values[0], cells
         frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
@@ -231,9 +231,11 @@ def shape_of_turns(rows: Rows) -> dict[str, int]:
     return {"LANES": lanes, "PER": per, "AT_ONCE": max(1, min(lanes, most // per))}
 
 
-def sum_lanes_of(rows: Rows) -> int:
-    """Lanes that share the sum along a row."""
-    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_sum_lane"), 1, 32)
+def shape_of_sums(rows: Rows) -> dict[str, int]:
+    """Lanes that share the sum along a row, and the entries that each loads at once."""
+    mean = rows.nvals / max(1, rows.nrows)
+    lanes = power_of_two(mean / tuning.value("columns.entries_per_sum_lane"), 1, 32)
+    return {"SUM_LANES": lanes, "AHEAD": tuning.count("columns.sum_entries")}
 
 
 def with_sums(variant: Variant, prepared: PreparedLines) -> Variant:
