@@ -236,7 +236,7 @@ def test_columns_run_alone(device, k, wide, blocks, shared, tune):
     """Searches of few levels and of many, wherever they stop: by one block and by several, which share the bits of a
     column or read them in memory. A search with entries masked before it, its source too, and one without a source.
     Something else in the body that reads V makes products pulls."""
-    tune({"columns.blocks": blocks, "columns.shared_bytes": shared, "columns.threads": 64, "columns.staged": 8})
+    tune({"columns.blocks": blocks, "columns.shared_bytes": shared, "columns.threads": 64})
     n, rows, cols = lattice(10)
     shape = (k, n) if wide else (n, k)
 

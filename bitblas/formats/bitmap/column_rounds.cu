@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // SUMS: and t gets values, the sums of the products along the rows of A', taken at the lines that have been found.
 // SAVES: each round begins with a push of its frontier on a stack, whose lists are those of the columns.
 // COPIES: each block has a copy of the closed bits in shared memory. Of several blocks these are out of date in what
-// others have found in this round, so that `closed` in global memory decides, at the end of the round.
+// others have found in this round, so that `closed` in global memory decides.
 #define ROWS (AT_ONCE * GROUPS)  // of which a warp loads entries at a time: a part of 32
 #define LOADED (AT_ONCE * PER)  // entries that a lane loads before it uses the first: PER of each of AT_ONCE rows
 #define NO_ROW (~0u)
@@ -149,42 +149,14 @@ template <class T> struct OfColumn {
 };
 #define OF_COLUMN(T, values) (OfColumn<T>{(values) + columns.first_of(c) + row})
 
-// Set the bits of the entries in `fresh`, and return those that had none.
-__device__ __forceinline__ u32 claimed(u32* bits, const u32 (&j)[LOADED], u32 fresh) {
-  u32 word[LOADED], there = 0;
+// Set the bits of the entries in `fresh`, which keeps those that had none. word: scratch.
+__device__ __forceinline__ void claim(u32* bits, const u32 (&j)[LOADED], u32 (&word)[LOADED], u32& fresh) {
 #pragma unroll
-  for (int x = 0; x < LOADED; ++x) word[x] = fresh >> x & 1 ? atomicOr(bits + (j[x] >> 5), 1u << (j[x] & 31)) : 0;
+  for (int x = 0; x < LOADED; ++x)
+    if (fresh >> x & 1) word[x] = atomicOr(bits + (j[x] >> 5), 1u << (j[x] & 31));
 #pragma unroll
-  for (int x = 0; x < LOADED; ++x) there |= (word[x] >> (j[x] & 31) & 1) << x;
-  return fresh & ~there;
+  for (int x = 0; x < LOADED; ++x) fresh &= ~((word[x] >> (j[x] & 31) & 1) << x);
 }
-
-// Called by the warp: number the entries in `fresh` of all lanes, from *count on, which grows; the first one of this lane.
-__device__ __forceinline__ u32 numbers_of(u32 fresh, u32* count) {
-  const u32 mine = __popc(fresh), below = group_sum_below<32>(mine);
-  const u32 before = WARP_LANE == 31 && below + mine ? atomicAdd(count, below + mine) : 0;
-  return __shfl_sync(ALL_LANES, before, 31) + below;
-}
-
-// Write the rows of the entries in `fresh` from number k on, those below `room`.
-__device__ __forceinline__ void put(const u32 (&j)[LOADED], u32 fresh, u32* to, u32 k, u32 room) {
-#pragma unroll
-  for (int x = 0; x < LOADED; ++x) {
-    if (!(fresh >> x & 1)) continue;
-    if (k < room) to[k] = j[x];
-    ++k;
-  }
-}
-
-#if PEERS > 1
-// What a block finds in a round, by the parity of the round: an addition to the list's length in another block for every
-// turn of a warp would take most of the time. room: how many are staged if there are more than STAGED.
-struct StagedRows {
-  u32 rows[STAGED];
-  u32 count[2], room[2];
-  __device__ __forceinline__ void clear(u32 parity) { count[parity] = 0, room[parity] = STAGED; }
-};
-#endif
 
 // What a round has found. stops: whether a stop is requested.
 struct Found {
@@ -220,9 +192,6 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #if COPIES
   extern __shared__ __align__(16) u32 copy[];
 #endif
-#if PEERS > 1
-  __shared__ StagedRows stage;
-#endif
   const u32 rank = rank_in_cluster(), clusters = gridDim.x / PEERS;
   const bool leads = rank == 0 && threadIdx.x == 0;
   Found* const found = at_peer(all_found, 0);
@@ -239,9 +208,6 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     u32* const closed = stored;
 #endif
     if (leads) all_found[0] = all_found[1] = all_found[2] = {};
-#if PEERS > 1
-    if (threadIdx.x == 0) stage.clear(0);
-#endif
     meet();
     u32 begin = columns.counts[columns.number + c], end = columns.counts[c], turn = 0;
     i64 done = 0;
@@ -276,10 +242,6 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
         found[turn] = {};
         now->stops = load_fresh(outermost + 3) != 0;
       }
-#if PEERS > 1
-      const u32 parity = done & 1;
-      if (threadIdx.x == 0) stage.clear(parity ^ 1);
-#endif
 #if SAVES
       if (leads) ends[saved_before + done + 1] = end;
 #endif
@@ -330,7 +292,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
           const auto is_longer = [&](PTR_T o) { return WARP_LANE - part < ROWS && until - from > o; };
           for (PTR_T o = 0; __any_sync(ALL_LANES, is_longer(o)); o += PER * LANES) {
             // Loads and atomics are used when all are in flight.
-            u32 j[LOADED], word[LOADED], fresh = 0;
+            u32 j[LOADED], word[LOADED], fresh = 0, before = 0;
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
               const int owner = part + k * GROUPS + WARP_LANE / LANES;
@@ -344,35 +306,25 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
             for (int x = 0; x < LOADED; ++x) word[x] = j[x] != NO_ROW ? peek((const u32*)closed + (j[x] >> 5)) : ~0u;
 #pragma unroll
             for (int x = 0; x < LOADED; ++x) fresh |= (~word[x] >> (j[x] & 31) & 1) << x;
-            if (!__any_sync(ALL_LANES, fresh != 0)) continue;
-            fresh = claimed(closed, j, fresh);
-#if PEERS > 1
-            const u32 at = numbers_of(fresh, &stage.count[parity]),
-                      all = __shfl_sync(ALL_LANES, at + __popc(fresh), 31);
-            if (all <= STAGED) {
-              put(j, fresh, stage.rows, at, STAGED);
-              continue;
+            claim(closed, j, word, fresh);
+#if COPIES && PEERS > 1
+            claim(stored, j, word, fresh);
+#endif
+            const u32 all = __reduce_add_sync(ALL_LANES, __popc(fresh));
+            if (!all) continue;
+            if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
+            before = end + __shfl_sync(ALL_LANES, before, 0);
+#pragma unroll
+            for (int x = 0; x < LOADED; ++x) {
+              const u32 who = __ballot_sync(ALL_LANES, fresh >> x & 1);
+              const u32 at = before + __popc(who & ((1u << WARP_LANE) - 1u));
+              if (fresh >> x & 1 && (!SAVES || at < (u32)columns.lines)) list[at] = j[x];
+              before += __popc(who);
             }
-            if (WARP_LANE == 0 && at < STAGED) stage.room[parity] = at;  // of those that did not fit, one began inside
-#if COPIES
-            fresh = claimed(stored, j, fresh);
-#endif
-#endif
-            put(j, fresh, list, end + numbers_of(fresh, &now->entries), (u32)columns.lines);
           }
         }
         row = next_row, next_row = later_row, from = next_from, until = next_until;
       }
-#if PEERS > 1
-      __syncthreads();
-      const u32 staged = stage.count[parity] < stage.room[parity] ? stage.count[parity] : stage.room[parity];
-      for (u32 k = threadIdx.x; k - WARP_LANE < staged; k += THREADS) {
-        const u32 j = k < staged ? stage.rows[k] : 0;
-        const bool add = k < staged && !(COPIES && atomicOr(stored + (j >> 5), 1u << (j & 31)) >> (j & 31) & 1);
-        const u32 number = end + next_number(add, &now->entries);
-        if (add && number < (u32)columns.lines) list[number] = j;
-      }
-#endif
       meet();
 #if SUMS
       old = begin;

@@ -222,8 +222,8 @@ class CapturedProgram:
                 exchange.report(k + part, array)
         exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
-        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
-        self.leave = [exchange.launch(build, split, end)]
+        self.enter: list[Launch] = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
+        self.leave: list[Launch] = [exchange.launch(build, split, end)]
         # Reported by the kernel that ends the loop; one that runs all of it does so where it sees its own arrays at
         # their addresses (not in the tests' emulator).
         at_once = build.at_once

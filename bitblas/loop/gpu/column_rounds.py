@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...typing import Array
     from .build import Build
 
-OWN_BYTES = 2 << 10  # of shared memory, in addition to copies of bits and what is staged
+OWN_BYTES = 2 << 10  # of shared memory, in addition to copies of bits
 SHARED_STEP = 32 << 10  # bytes of shared memory, so that kernels do not depend on the number of rows
 
 
@@ -133,12 +133,15 @@ class ColumnRounds:
         of_columns = closed, front, order, counts, np.int64(columns), np.int64(n), np.int64(words)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
-        staged = tuning.count("columns.staged")
-        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES - 4 * staged)
+        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES)
         bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
-        constants = dict([bits]) | shape_of_turns(rows) | {"PACKED": int(rows.format.packed)}
+        constants = (
+            dict([bits])
+            | shape_of_turns(rows, tuning.count("columns.entries") // (1 + sums))
+            | {"PACKED": int(rows.format.packed)}
+        )
         constants["STATEMENTS"] = int(bool(item.before))
-        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies), "STAGED": staged}
+        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
         cells = build.column_array(0, 32 * columns * words, product.u.dtype) if sums else None
         text = _Statements(build, item, mask.vec, 32 * columns * words, cells)
@@ -223,9 +226,10 @@ class _Statements:
         self.text = "\n".join([macro("PARAMETERS", declarations), *names, at_entry, ""])
 
 
-def shape_of_turns(rows: Rows) -> dict[str, int]:
-    """Lanes that share a row of a frontier, entries of it that a lane loads at once, and rows that it does this for."""
-    length, most = rows.nvals / max(1, rows.nrows), tuning.count("columns.entries")
+def shape_of_turns(rows: Rows, most: int) -> dict[str, int]:
+    """Lanes that share a row of a frontier, entries of it that a lane loads at once, and rows that it does this for, if
+    a lane loads `most` entries."""
+    length = rows.nvals / max(1, rows.nrows)
     lanes = power_of_two(length / tuning.value("columns.entries_per_lane"), 4, 32)
     per = max(1, min(most, math.ceil(length / lanes)))
     return {"LANES": lanes, "PER": per, "AT_ONCE": max(1, min(lanes, most // per))}
