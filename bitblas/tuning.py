@@ -1096,9 +1096,7 @@ TABLE: dict[str, Threshold] = {
     "columns.entries_per_lane": Threshold(
         3, "entries", "Mean entries of a row per lane in such a launch; at least four lanes share a row."
     ),
-    "columns.entries": Threshold(
-        8, "entries", "A lane loads so many before it uses the first; half of them with sums."
-    ),
+    "columns.entries": Threshold(8, "entries", "A lane loads so many before it uses the first, half with sums."),
     "columns.entries_per_sum_lane": Threshold(4, "entries", "The same for the lanes that share a sum along a row."),
     "columns.sum_entries": Threshold(4, "entries", "A lane of such a sum loads so many at once."),
     "grid.threads": Threshold(

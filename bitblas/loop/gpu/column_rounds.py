@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semirings.dtypes import BOOL, INT32
+from semirings.dtypes import BOOL, INT32, DataType
 
 from ... import tuning
 from ...config import config
@@ -117,34 +117,80 @@ class ColumnRounds:
         self, build: Build, search: ColumnSearch, head: tuple[Argument, ...] | None = None, limit: int = NO_LIMIT
     ) -> None:
         """head: of a launch of the round around a nested loop. limit: of its rounds."""
-        device, item, product, mask = build.device, search.advance, search.advance.product, search.advance.mask
+        device, item, push = build.device, search.advance, search.push
+        product, mask = item.product, item.mask
         assert isinstance(product, MultivectorProduct) and mask is not None
-        lines, rows = product.lines, product.matrix.structure.rows(transposed=not product.transpose)
-        n, columns, words = lines.number, lines.width, -(-lines.number // 32)
-        sums, saves = int(analysis.product_kind(product, build.iso)[0] == VALUES), int(search.push is not None)
+        self.shape, self.build, self.mask, self.u = product.lines, build, mask.vec, product.u
+        n, columns, words = self.shape.number, self.shape.width, -(-self.shape.number // 32)
+        sums, saves = int(analysis.product_kind(product, build.iso)[0] == VALUES), int(push is not None)
         device.foresee("searches column by column", 4 * columns * (n * (1 - saves) + words * (1 + sums)))
         scratch, counts = build.scratch, device.xp.zeros(2 * columns, np.uint32)
         self.cleared: list[tuple[Array, np.generic]] = [(counts, np.uint32(0))]
         closed, front = (scratch.array(max(1, columns * words * used), np.uint32) for used in (1, sums))
-        saved = no_columns(build) if search.push is None else build.stacks.saved[search.push.value.stack].arguments
+        saved = no_columns(build) if push is None else build.stacks.saved[push.value.stack].arguments
         order = saved[0] if saves else scratch.array(max(1, columns * n), np.uint32)
-        rounds: Array = build.rounds if head is None else device.xp.zeros(3, np.int64)
-        of_columns: tuple[Argument, ...]
-        of_columns = closed, front, order, counts, np.int64(columns), np.int64(n), np.int64(words)
-        blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
-        shared = -(-4 * words // SHARED_STEP) * SHARED_STEP
-        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES)
-        bits, threads = ("BITS", min(64, lines.stride)), tuning.count("columns.threads")
-        constants = (
-            dict([bits])
-            | shape_of_turns(rows, tuning.count("columns.entries") // (1 + sums))
-            | {"PACKED": int(rows.format.packed)}
-        )
-        constants["STATEMENTS"] = int(bool(item.before))
-        constants |= {"CLUSTER": blocks, "THREADS": threads, "COPIES": int(copies)}
-        constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": sums, "SAVES": saves}
+        self.rounds: Array = build.rounds if head is None else device.xp.zeros(3, np.int64)
+        self.columns: tuple[Argument, ...]
+        self.columns = closed, front, order, counts, np.int64(columns), np.int64(n), np.int64(words)
         cells = build.column_array(0, 32 * columns * words, product.u.dtype) if sums else None
         text = _Statements(build, item, mask.vec, 32 * columns * words, cells)
+        begin: list[Launch] = []
+        if head is not None:
+            args = np.int64(columns), *head, np.int64(limit), self.rounds, counts, *saved, np.int64(saves)
+            begin.append(build.launcher(self._variant_around("begin_columns"), 1, args))
+        number = np.int64(-1 if push is None else push.value.number)
+        around = self._enter(sums), self._leave(text.by_column)
+        self._launches = [*begin, around[0], self._all_rounds(search, text, cells, (*saved, number)), around[1]]
+        items: tuple[Item, ...] = (item,) if push is None else (push, item)
+        self.lines = [Line(x.kind, statement_texts(x), build.launched) for x in items]
+        self.line = self.lines[-1]
+
+    def launches(self, build: Build) -> list[Launch]:
+        return self._launches
+
+    def _variant_around(self, name: str, *constants: tuple[str, int], kind: DataType | None = None) -> Variant:
+        """A kernel before or after all rounds. kind: the type of its values."""
+        bits, types = ("BITS", min(64, self.shape.stride)), () if kind is None else (("V", kind),)
+        return Variant(f"formats/bitmap/{name}", types, (bits, ("LANES", 1), *constants))
+
+    def _around(self, variant: Variant, *args: Argument) -> Launch:
+        n = self.shape.number
+        head = np.int64(n), np.int64(words_of(self.shape)), self.rounds, *self.columns
+        return self.build.launcher(variant, self.build.grid(n), (*head, *args))
+
+    def _bits_of(self, x: Vec) -> Array:
+        """The bits of a vector, by lines or words of them."""
+        return self.build.buffers[x].bits[0].view(f"u{min(64, self.shape.stride) // 8}")
+
+    def _enter(self, sums: int) -> Launch:
+        variant = self._variant_around("enter_columns", ("FRONT", sums))
+        return self._around(variant, self._bits_of(self.u), self._bits_of(self.mask))
+
+    def _leave(self, by_column: Array | None) -> Launch:
+        """by_column: the values of the mask's vector, if the rounds have written them column by column."""
+        none = dummy(self.build.device, "int32")
+        values = (none, none) if by_column is None else (by_column, self.build.buffers[self.mask].values[0])
+        kind, copied = INT32 if by_column is None else self.mask.dtype, ("VALUES", int(by_column is not None))
+        variant = self._variant_around("leave_columns", copied, kind=kind)
+        return self._around(variant, self._bits_of(self.mask), *values)
+
+    def _all_rounds(
+        self, search: ColumnSearch, text: _Statements, cells: Array | None, saved: tuple[Argument, ...]
+    ) -> Launch:
+        """cells: the values of frontiers, if sums are taken. saved: the stack, and the number of the push."""
+        item, product = search.advance, search.advance.product
+        assert isinstance(product, MultivectorProduct)
+        build, device, n, columns = self.build, self.build.device, self.shape.number, self.shape.width
+        rows = product.matrix.structure.rows(transposed=not product.transpose)
+        blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
+        shared = -(-n // 8 // SHARED_STEP) * SHARED_STEP
+        copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES)
+        loaded = tuning.count("columns.entries") // (1 if cells is None else 2)
+        constants = {"BITS": min(64, self.shape.stride), **shape_of_turns(rows, loaded)}
+        constants |= {"PACKED": int(rows.format.packed), "STATEMENTS": int(bool(item.before)), "CLUSTER": blocks}
+        constants |= {"THREADS": tuning.count("columns.threads"), "COPIES": int(copies)}
+        constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": int(cells is not None)}
+        constants["SAVES"] = int(search.push is not None)
         variant = Variant(
             "formats/bitmap/column_rounds",
             rows.format.view.types(rows, False),
@@ -158,39 +204,15 @@ class ColumnRounds:
             prepared = prepared_sums(build, product)
             constants |= shape_of_sums(prepared.layout)
             variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
-            of_sums = *sum_arguments(prepared), build.buffers[product.u].values[0], cells
-        frontier, masked = build.buffers[product.u].bits[0], build.buffers[mask.vec].bits[0]
-        dtype = np.dtype(f"u{bits[1] // 8}")
-        frontier_lines, mask_lines = frontier.view(dtype), masked.view(dtype)
-        grid, first = build.grid(n), (np.int64(n), np.int64(words_of(lines)), rounds, *of_columns)
-        around = lambda name, *more: Variant(f"formats/bitmap/{name}", (), (bits, ("LANES", 1), *more))
-        self._launches: list[Launch] = []
-        if head is not None:
-            args = np.int64(columns), *head, np.int64(limit), rounds, counts, *saved, np.int64(saves)
-            self._launches.append(build.launcher(around("begin_columns"), 1, args))
-        enter = build.launcher(around("enter_columns", ("FRONT", sums)), grid, (*first, frontier_lines, mask_lines))
-        none, kind = dummy(device, "int32"), INT32
-        values: tuple[Argument, ...] = none, none
-        if text.by_column is not None:
-            values, kind = (text.by_column, build.buffers[mask.vec].values[0]), mask.vec.dtype
-        transposes = ("VALUES", int(text.by_column is not None))
-        leaves = replace(around("leave_columns", transposes), types=(("V", kind),))
-        leave = build.launcher(leaves, grid, (*first, mask_lines, *values))
-        number = np.int64(-1 if search.push is None else search.push.value.number)
+            of_sums = *sum_arguments(prepared), build.buffers[self.u].values[0], cells
         args = (
-            *(np.int64(n), np.int64(lines.stride), rounds, build.outermost, *of_columns, *saved, number, frontier),
-            *(rows.ptr, rows.col, np.int64(rows.width)),
+            *(np.int64(n), np.int64(self.shape.stride), self.rounds, build.outermost, *self.columns, *saved),
+            *(build.buffers[self.u].bits[0], rows.ptr, rows.col, np.int64(rows.width)),
             *of_sums,
             *text.arguments,
         )
         clusters = max(1, min(columns, device.multiprocessors // blocks))
-        self._launches += [enter, build.launcher(variant, clusters * blocks, args, threads), leave]
-        items: tuple[Item, ...] = (item,) if search.push is None else (search.push, item)
-        self.lines = [Line(x.kind, statement_texts(x), str(variant)) for x in items]
-        self.line = self.lines[-1]
-
-    def launches(self, build: Build) -> list[Launch]:
-        return self._launches
+        return build.launcher(variant, clusters * blocks, args, variant.constant("THREADS"))
 
 
 class _Statements:
