@@ -92,6 +92,8 @@ def column_return(
             return None
         if not isinstance(s.value, Elementwise) or s.value.under is not None:
             return None
+        if getattr(getattr(s.value.op, "op", None), "positional", False):  # positions of copies are others
+            return None
         if any(y.dtype is BOOL and y.id not in iso for y in (x, *s.vectors) if y not in (level, pull.target)):
             return None
         if s.replace:
