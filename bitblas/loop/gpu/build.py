@@ -300,6 +300,7 @@ class Build:
         """Array `number` of a loop whose columns run alone: loops share them."""
         key = number, count * dtype.nbytes
         if key not in self.column_arrays:
+            self.device.foresee("values column by column", key[1])
             self.column_arrays[key] = self.scratch.array(max(1, count), dtype.np_type)
         return self.column_arrays[key].view(dtype.np_type)
 
