@@ -1087,16 +1087,30 @@ TABLE: dict[str, Threshold] = {
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
     "columns.threads": Threshold(
-        1024, "threads per block", "Of a launch that runs each column of a multivector alone."
+        1024,
+        "threads per block",
+        "Of a launch that runs each column of a multivector alone.",
+        "H200, 64 searches, ms with 1024 and 512: stencil27_100 8.4, 13; grid2d_2048 33, 36",
     ),
-    "columns.blocks": Threshold(2, "blocks", "At most so many share a column, if there are multiprocessors for all."),
+    "columns.blocks": Threshold(
+        4,
+        "blocks",
+        "At most so many share a column, if there are multiprocessors for all.",
+        "H200, betweenness of 4 sources, ms with 2 and 4: grid2d_2048 134, 96; delaunay_n20 17, 14; road 25, 25. 64 "
+        "searches, ms with 1 and 2: grid2d_2048 36, 33; delaunay_n20 4.8, 4.5; stencil27_100 10, 8.3; road 5.7, 6.4",
+    ),
     "columns.shared_bytes": Threshold(
-        224 << 10, "bytes", "Blocks copy the bits of a column to their shared memory if these are no more."
+        224 << 10,
+        "bytes",
+        "Blocks copy the bits of a column to their shared memory if these are no more.",
+        "H200, 64 searches of delaunay_n20, ms without and with: 6.1, 4.8 (one block a column); others about the same",
     ),
     "columns.entries_per_lane": Threshold(
-        3, "entries", "Mean entries of a row per lane in such a launch; at least four lanes share a row."
+        0.7,
+        "entries",
+        "Mean entries of a row per lane in such a launch; at least four lanes share a row.",
+        "H200, 64 searches of delaunay_n20, ms with 4 and 8 lanes: 4.8, 4.5",
     ),
-    "columns.entries": Threshold(8, "entries", "A lane loads so many before it uses the first, half with sums."),
     "columns.entries_per_sum_lane": Threshold(4, "entries", "The same for the lanes that share a sum along a row."),
     "columns.sum_entries": Threshold(4, "entries", "A lane of such a sum loads so many at once."),
     "grid.threads": Threshold(

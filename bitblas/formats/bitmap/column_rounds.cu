@@ -138,9 +138,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // SAVES: each round begins with a push of its frontier on a stack, whose lists are those of the columns.
 // COPIES: each block has a copy of the closed bits in shared memory. Of several blocks these are out of date in what
 // others have found in this round, so that `closed` in global memory decides.
-#define ROWS (AT_ONCE * GROUPS)  // of which a warp loads entries at a time: a part of 32
-#define LOADED (AT_ONCE * PER)  // entries that a lane loads before it uses the first: PER of each of AT_ONCE rows
-#define NO_ROW (~0u)
+#define AT_ONCE 4  // rows of which a lane loads an entry before it uses the first
+#define ROWS (AT_ONCE * GROUPS)  // at most 32
 
 // The values of a column: at(p) is that of the row that is processed.
 template <class T> struct OfColumn {
@@ -148,15 +147,6 @@ template <class T> struct OfColumn {
   __device__ __forceinline__ T& operator[](i64) const { return *value; }
 };
 #define OF_COLUMN(T, values) (OfColumn<T>{(values) + columns.first_of(c) + row})
-
-// Set the bits of the entries in `fresh`, which keeps those that had none. word: scratch.
-__device__ __forceinline__ void claim(u32* bits, const u32 (&j)[LOADED], u32 (&word)[LOADED], u32& fresh) {
-#pragma unroll
-  for (int x = 0; x < LOADED; ++x)
-    if (fresh >> x & 1) word[x] = atomicOr(bits + (j[x] >> 5), 1u << (j[x] & 31));
-#pragma unroll
-  for (int x = 0; x < LOADED; ++x) fresh &= ~((word[x] >> (j[x] & 31) & 1) << x);
-}
 
 // What a round has found. stops: whether a stop is requested.
 struct Found {
@@ -259,7 +249,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
       }
 #endif
       u32 share = (count + warps - 1) / warps;  // rows that a warp takes at a time
-      share = share < 32 ? share : 32;
+      share = share < ROWS ? share : ROWS;
       const auto has_row = [&](u32 first) { return WARP_LANE < share && first + WARP_LANE < count; };
       const auto row_at = [&](u32 first) { return has_row(first) ? list[begin + first + WARP_LANE] : 0; };
       // Rows of the next turns are loaded before those of this one are used.
@@ -287,41 +277,49 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 #if SUMS
         if (mine) atomicOr(front + (row >> 5), 1u << (row & 31));
 #endif
-        for (u32 part = 0; part < share; part += ROWS) {
-          // The entries from number `o` of each row on.
-          const auto is_longer = [&](PTR_T o) { return WARP_LANE - part < ROWS && until - from > o; };
-          for (PTR_T o = 0; __any_sync(ALL_LANES, is_longer(o)); o += PER * LANES) {
-            // Loads and atomics are used when all are in flight.
-            u32 j[LOADED], word[LOADED], fresh = 0, before = 0;
+        PTR_T e[AT_ONCE], stop[AT_ONCE];
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; ++k) {
-              const int owner = part + k * GROUPS + WARP_LANE / LANES;
-              const PTR_T e = __shfl_sync(ALL_LANES, from, owner) + o + WARP_LANE % LANES;
-              const PTR_T stop = __shfl_sync(ALL_LANES, until, owner);
+        for (int k = 0; k < AT_ONCE; ++k) {
+          e[k] = __shfl_sync(ALL_LANES, from, k * GROUPS + WARP_LANE / LANES) + WARP_LANE % LANES;
+          stop[k] = __shfl_sync(ALL_LANES, until, k * GROUPS + WARP_LANE / LANES);
+        }
+        for (bool more = true; more;) {
+          // Loads and atomics are used when all are in flight.
+          u32 j[AT_ONCE], word[AT_ONCE], before = 0, all = 0;
+          bool fresh[AT_ONCE];
 #pragma unroll
-              for (int x = 0; x < PER; ++x)
-                j[k * PER + x] = e + x * LANES < stop ? (u32)of_rows[e + x * LANES] : NO_ROW;
-            }
+          for (int k = 0; k < AT_ONCE; ++k) j[k] = e[k] < stop[k] ? (u32)of_rows[e[k]] : 0;
 #pragma unroll
-            for (int x = 0; x < LOADED; ++x) word[x] = j[x] != NO_ROW ? peek((const u32*)closed + (j[x] >> 5)) : ~0u;
+          for (int k = 0; k < AT_ONCE; ++k) word[k] = e[k] < stop[k] ? peek((const u32*)closed + (j[k] >> 5)) : ~0u;
 #pragma unroll
-            for (int x = 0; x < LOADED; ++x) fresh |= (~word[x] >> (j[x] & 31) & 1) << x;
-            claim(closed, j, word, fresh);
-#if COPIES && PEERS > 1
-            claim(stored, j, word, fresh);
-#endif
-            const u32 all = __reduce_add_sync(ALL_LANES, __popc(fresh));
-            if (!all) continue;
-            if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
-            before = end + __shfl_sync(ALL_LANES, before, 0);
-#pragma unroll
-            for (int x = 0; x < LOADED; ++x) {
-              const u32 who = __ballot_sync(ALL_LANES, fresh >> x & 1);
-              const u32 at = before + __popc(who & ((1u << WARP_LANE) - 1u));
-              if (fresh >> x & 1 && (!SAVES || at < (u32)columns.lines)) list[at] = j[x];
-              before += __popc(who);
-            }
+          for (int k = 0; k < AT_ONCE; ++k) {
+            const u32 bit = 1u << (j[k] & 31);
+            fresh[k] = !(word[k] & bit);
+            if (fresh[k]) word[k] = atomicOr(closed + (j[k] >> 5), bit);
           }
+#if COPIES && PEERS > 1
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            const u32 bit = 1u << (j[k] & 31);
+            fresh[k] = fresh[k] && !(word[k] & bit);
+            if (fresh[k]) word[k] = atomicOr(stored + (j[k] >> 5), bit);
+          }
+#endif
+          bool left = false;
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            fresh[k] = fresh[k] && !(word[k] >> (j[k] & 31) & 1);
+            const u32 who = __ballot_sync(ALL_LANES, fresh[k]);
+            word[k] = all + __popc(who & ((1u << WARP_LANE) - 1u)), all += __popc(who);
+            e[k] += LANES, left = left || e[k] < stop[k];
+          }
+          more = __any_sync(ALL_LANES, left);
+          if (!all) continue;
+          if (WARP_LANE == 0) before = atomicAdd(&now->entries, all);
+          before = end + __shfl_sync(ALL_LANES, before, 0);
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k)
+            if (fresh[k] && (!SAVES || before + word[k] < (u32)columns.lines)) list[before + word[k]] = j[k];
         }
         row = next_row, next_row = later_row, from = next_from, until = next_until;
       }

@@ -8,7 +8,6 @@ stack; saved_rounds.py is the way back.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -185,8 +184,7 @@ class ColumnRounds:
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         shared = -(-n // 8 // SHARED_STEP) * SHARED_STEP
         copies = shared <= min(tuning.count("columns.shared_bytes"), device.block_shared_bytes - OWN_BYTES)
-        loaded = tuning.count("columns.entries") // (1 if cells is None else 2)
-        constants = {"BITS": min(64, self.shape.stride), **shape_of_turns(rows, loaded)}
+        constants = {"BITS": min(64, self.shape.stride), "LANES": lanes_of(rows)}
         constants |= {"PACKED": int(rows.format.packed), "STATEMENTS": int(bool(item.before)), "CLUSTER": blocks}
         constants |= {"THREADS": tuning.count("columns.threads"), "COPIES": int(copies)}
         constants |= {"SHARED_BYTES": shared if copies else 0, "SUMS": int(cells is not None)}
@@ -248,13 +246,9 @@ class _Statements:
         self.text = "\n".join([macro("PARAMETERS", declarations), *names, at_entry, ""])
 
 
-def shape_of_turns(rows: Rows, most: int) -> dict[str, int]:
-    """Lanes that share a row of a frontier, entries of it that a lane loads at once, and rows that it does this for, if
-    a lane loads `most` entries."""
-    length = rows.nvals / max(1, rows.nrows)
-    lanes = power_of_two(length / tuning.value("columns.entries_per_lane"), 4, 32)
-    per = max(1, min(most, math.ceil(length / lanes)))
-    return {"LANES": lanes, "PER": per, "AT_ONCE": max(1, min(lanes, most // per))}
+def lanes_of(rows: Rows) -> int:
+    """Lanes that share a row of a frontier."""
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
 
 
 def shape_of_sums(rows: Rows) -> dict[str, int]:
