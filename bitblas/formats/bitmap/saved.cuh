@@ -30,7 +30,9 @@ __device__ __forceinline__ void meet() {
 #endif
 
 #if SUMS
-// Rows of a list, SUM_LANES lanes each, of which each loads AHEAD entries at once. The first row and its bounds are loaded
+#define AHEAD 4  // entries that a lane loads at once
+
+// Rows of a list, SUM_LANES lanes each. The first row and its bounds are loaded
 // by start(), the next ones by take(), before those of this turn are used.
 template <class R> struct ListedRows {
   const R& rows;

@@ -200,7 +200,7 @@ class ColumnRounds:
         of_sums: tuple[Argument, ...] = ()
         if cells is not None:
             prepared = prepared_sums(build, product)
-            constants |= shape_of_sums(prepared.layout)
+            constants["SUM_LANES"] = sum_lanes_of(prepared.layout)
             variant = with_sums(replace(variant, constants=tuple(constants.items())), prepared)
             of_sums = *sum_arguments(prepared), build.buffers[self.u].values[0], cells
         args = (
@@ -251,11 +251,9 @@ def lanes_of(rows: Rows) -> int:
     return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
 
 
-def shape_of_sums(rows: Rows) -> dict[str, int]:
-    """Lanes that share the sum along a row, and the entries that each loads at once."""
-    mean = rows.nvals / max(1, rows.nrows)
-    lanes = power_of_two(mean / tuning.value("columns.entries_per_sum_lane"), 1, 32)
-    return {"SUM_LANES": lanes, "AHEAD": tuning.count("columns.sum_entries")}
+def sum_lanes_of(rows: Rows) -> int:
+    """Lanes that share the sum along a row."""
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_sum_lane"), 1, 32)
 
 
 def with_sums(variant: Variant, prepared: PreparedLines) -> Variant:
@@ -290,8 +288,9 @@ def no_columns(build: Build) -> tuple[Argument, ...]:
 
 
 def blocks_per_column(columns: int, multiprocessors: int) -> int:
-    """Blocks of a cluster: as many as all columns at once leave for each."""
+    """Blocks of a cluster, so that all columns run at once. Parts of a GPU hold several multiprocessors, of which larger
+    clusters leave some idle."""
     blocks, most = 1, tuning.count("columns.blocks")
-    while 2 * blocks <= most and 2 * blocks * columns <= multiprocessors:
+    while 2 * blocks <= most and 2 * blocks * columns <= multiprocessors * (1 if blocks == 1 else 0.75):
         blocks *= 2
     return blocks

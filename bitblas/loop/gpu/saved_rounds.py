@@ -25,7 +25,7 @@ from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import sum_text
 from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
 from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
-from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, shape_of_sums, sum_arguments, with_sums
+from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, sum_arguments, sum_lanes_of, with_sums
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -158,7 +158,7 @@ class SavedRounds:
         text, at_sum = sum_text(way.statements, level, way.pull.target, way.emptied, build.iso)
         blocks = blocks_per_column(columns, device.multiprocessors) if device.cluster is not None else 1
         threads = tuning.count("columns.threads")
-        constants = {**shape_of_sums(rows), "PACKED": int(rows.format.packed)}
+        constants = {"SUM_LANES": sum_lanes_of(rows), "PACKED": int(rows.format.packed)}
         constants |= {"CLUSTER": blocks, "THREADS": threads}
         variant = Variant(
             "formats/bitmap/saved_rounds",
