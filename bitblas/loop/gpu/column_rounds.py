@@ -288,8 +288,8 @@ def no_columns(build: Build) -> tuple[Argument, ...]:
 
 
 def blocks_per_column(columns: int, multiprocessors: int) -> int:
-    """Blocks of a cluster, so that all columns run at once. Parts of a GPU hold several multiprocessors, of which larger
-    clusters leave some idle."""
+    """Blocks of a cluster, so that all columns run at once. A part of a GPU holds several multiprocessors, of which
+    larger clusters leave some idle."""
     blocks, most = 1, tuning.count("columns.blocks")
     while 2 * blocks <= most and 2 * blocks * columns <= multiprocessors * (1 if blocks == 1 else 0.75):
         blocks *= 2
