@@ -42,7 +42,7 @@ def searched(A: Any, batches: Sequence[range]) -> tuple[np.ndarray, np.ndarray, 
     A.device.synchronize()
     seconds = time.perf_counter() - begin
     reached, total = (A.device.to_host(x.to_dense()) for x in (reached, total))
-    if loops.follows_lists(A):  # one is subtracted at each vertex, for its own search, which is not in each sample
+    if loops.searches_by_columns(A):  # one is subtracted at each vertex: its own search, which is not in each sample
         own = np.zeros(A.nrows)
         own[np.concatenate([np.arange(part.start, part.stop) for part in batches])] = 1
         reached = reached + 1 - own

@@ -143,12 +143,6 @@ TABLE: dict[str, Threshold] = {
         " .16, .14, .13; rmat14 the same",
     ),
     "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
-    "push_cost.multivector.round": Threshold(
-        4,
-        "words of the frontier per nonempty one",
-        "As push_cost.round.entry, for a frontier of many searches: a pull finds few of them at once.",
-        "H200, 64 searches, ms with 6 and with 4: delaunay_n20 12.3, 11.0; grids, roads and stencil27_100 the same",
-    ),
     "push_cost.round.entry": Threshold(
         16,
         "entries of the matrix per entry of the frontier's rows",
@@ -806,7 +800,7 @@ TABLE: dict[str, Threshold] = {
     "multivector.even_rows": Threshold(
         8,
         "times the mean length",
-        "If no row is longer, rounds of many searches follow lists of words; and a lane of a product with many columns "
+        "If no row is longer, each of many searches runs alone; and a lane of a product with many columns "
         "takes two pieces of a row: fewer lanes read the "
         "columns of entries. If rows differ more, the lanes of a warp would wait for the longest of more rows. 64 "
         "columns, FP32 with weights, H200, one piece and two, us: stencil27_100 470 and 436, rmat20 1222 and 1566.",
@@ -838,12 +832,6 @@ TABLE: dict[str, Threshold] = {
     ),
     "multivector.entries_per_lane": Threshold(
         4, "entries", "Mean entries of a row per GPU lane in a pull that computes only presence."
-    ),
-    "multivector.round_entries_per_lane": Threshold(
-        32,
-        "entries",
-        "The same in rounds that follow lists, whose rows are even: adjacent lanes read adjacent words of a mesh.",
-        "H200, 64 searches of stencil27_100, ms with 4 and with 32: 9.6, 8.2; delaunay_n20 the same",
     ),
     "spgemm.tile_products.words.cpu": Threshold(
         1.0,
@@ -1098,6 +1086,32 @@ TABLE: dict[str, Threshold] = {
         "products) it then has twice the threads, with 64 registers.",
         "H200, a triangle mesh by tiles, us per round: 8.1 with twice the threads, 10 without",
     ),
+    "columns.threads": Threshold(
+        1024,
+        "threads per block",
+        "Of a launch that runs each column of a multivector alone.",
+        "H200, 64 searches, ms with 1024 and 512: stencil27_100 8.4, 13; grid2d_2048 33, 36",
+    ),
+    "columns.blocks": Threshold(
+        8,
+        "blocks",
+        "At most so many share a column, if there are multiprocessors for all.",
+        "H200, ms; 64 searches, 1 and 2: grid2d_2048 36, 33; delaunay_n20 4.8, 4.5; stencil27_100 10, 8.3; road 5.7, "
+        "6.4; betweenness from 4 sources, 2 and 8: 134, 84; 16.9, 10.8; 23.1, 8.9; 25, 25",
+    ),
+    "columns.shared_bytes": Threshold(
+        224 << 10,
+        "bytes",
+        "Blocks copy the bits of a column to their shared memory if these are no more.",
+        "H200, 64 searches of delaunay_n20, ms without and with: 6.1, 4.8 (one block a column); others about the same",
+    ),
+    "columns.entries_per_lane": Threshold(
+        0.7,
+        "entries",
+        "Mean entries of a row per lane in such a launch; at least four lanes share a row.",
+        "H200, 64 searches of delaunay_n20, ms with 4 and 8 lanes: 4.8, 4.5",
+    ),
+    "columns.entries_per_sum_lane": Threshold(4, "entries", "The same for the lanes that share a sum along a row."),
     "grid.threads": Threshold(
         1024,
         "threads per block",
@@ -1180,9 +1194,6 @@ TABLE: dict[str, Threshold] = {
     ),
     "all_pairs.block": Threshold(
         128, "vertices", "A product of two panels of this many vertices outweighs its launch overhead."
-    ),
-    "betweenness.steps": Threshold(
-        64, "steps of a search", "Path counts are tested for overflow once per so many steps: a test is a reduction."
     ),
     "coloring.skew": Threshold(
         8,

@@ -158,12 +158,12 @@ def searches() -> None:
             algorithms.bfs_parents(test_loop.graph(symmetric=True), 5)
 
 
-def lists() -> None:
-    """Rounds of multivectors that follow lists: searches that push, pull and go back, and stop in between."""
+def columns() -> None:
+    """Multivectors whose columns run alone, in shared memory and outside of it; searches that go back."""
     A = gb.Matrix.from_coo(np.arange(199), np.arange(1, 200), True, nrows=200, ncols=200)
     A = A.ewise_add(A.T, binary.lor).new()
-    for cost in (1e-9, 1e9):
-        with tuning.override({"push_cost.multivector.round": cost, "betweenness.steps": 4}):
+    for shared in (0, 1 << 16):
+        with tuning.override({"columns.shared_bytes": shared}):
             algorithms.levels_from_each(A, range(0, 198, 3))
             algorithms.betweenness_centrality(A, range(9))
 
@@ -207,7 +207,7 @@ def texts(name: str, dtype: str) -> None:
 
 
 def groups() -> Iterator[Group]:
-    yield from ((short_rows, [()]), (wide, [()]), (searches, [()]), (lists, [()]))
+    yield from ((short_rows, [()]), (wide, [()]), (searches, [()]), (columns, [()]))
     for key in FORMS:
         fused = format_of(key).kernels["mxv.pull"].fused
         yield forms, [(key, which) for which in ("130x130", "gaps", "long hub")]
@@ -252,7 +252,7 @@ def record(kind: type) -> set[Variant]:
 
 def on_gpus(variant: Variant, used: device.Cluster | None, whole: device.Cluster = LARGEST) -> Variant:
     """The variant with a GPU's thread block clusters in place of those that were used: the emulator's are smaller."""
-    if used is None or not variant.constant("CLUSTER"):
+    if used is None or not variant.constant("QUEUE_BYTES"):
         return variant
     sizes = {"CLUSTER": whole.blocks, "QUEUE_BYTES": whole.queue_bytes}
     sizes["THREADS"] = variant.constant("THREADS") * whole.threads // used.threads

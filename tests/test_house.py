@@ -268,7 +268,10 @@ def test_asking_for_a_form_is_none(text):
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/bitmap/pull_full"}  # vector loads; the CPU's pull reads lines in order
 # Rounds of loops; the CPU's have summaries.
-GPU_ONLY |= {f"formats/bitmap/{name}" for name in ("advance", "sum_words", "add_frontier", "drop_frontier")}
+GPU_ONLY |= {f"formats/bitmap/{name}" for name in ("begin_columns", "enter_columns", "column_rounds", "leave_columns")}
+GPU_ONLY |= {
+    f"formats/bitmap/{name}" for name in ("clear_saved", "pop_saved", "enter_saved", "to_columns", "saved_rounds")
+}
 # The CPU counts, or NumPy does it.
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "check")}
 GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers

@@ -9,10 +9,9 @@ from test_loop import BOOL, FP32, INT64, count_down, dense, full, in_emulator
 
 import bitblas as gb
 import bitblas.loop.gpu.build as builds
-from bitblas.exceptions import CaptureError, DimensionMismatch
+from bitblas.exceptions import CaptureError, DimensionMismatch, IndexOutOfBound
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 from bitblas.loop.codegen import cuda_kernels
-from bitblas.loop.fuse import Inner
 
 N = 90
 
@@ -99,11 +98,15 @@ def lattice(side):
 
 
 @in_emulator
-@pytest.mark.parametrize(("k", "wide", "cost"), [(5, True, 1e-9), (70, False, 1e9), (5, True, 6)])
-def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, tune):
-    """A search and its way back, pushed, pulled and both: levels, numbers of paths, and what the frontiers passed back.
-    The loop inside stops before the search ends, where buffers have rotated."""
-    tune({"push_cost.multivector.round": cost, "multivector.segment": 3})
+@pytest.mark.parametrize(
+    ("k", "wide", "alone", "blocks"),
+    [(5, True, 0, 1), (70, False, 0, 1), (5, True, 2, 2), (70, False, 2, 1), (5, True, 1, 1)],
+)
+def test_a_search_and_its_way_back(device, turn, k, wide, alone, blocks, tune):
+    """Levels, numbers of paths, and what the frontiers passed back. Each column runs alone in both loops, in two runs;
+    or in the first one, because the second one computes with positions; or in none, because the first one stops before
+    the search ends."""
+    tune({"columns.blocks": blocks, "columns.threads": 64})
     n, rows, cols = lattice(10)
     shape = (k, n) if wide else (n, k)
 
@@ -119,11 +122,12 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
         level, saved, more = lib.Matrix(BOOL, *shape), gb.loop.Stack(), lib.Vector.from_scalar(True, 1)
         depth = lib.Scalar(lib.dtypes.INT64)
 
-        def forth(_):
+        def forth(step):
             P(Q.S) << Q
-            V(Q.S) << depth
+            V(Q.S) << (step if alone else depth)
             saved.push(Q)
-            depth << depth.apply(binary.plus, right=1)
+            if not alone:
+                depth << depth.apply(binary.plus, right=1)
             Q(~P.S, lib.replace) << ahead(Q)
 
         def passed(_):
@@ -131,6 +135,9 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
             Q(level.S, lib.replace) << back(T)
             Q(level.S) << binary.times(Q & P)
             D(level.S, binary.plus) << Q
+            if alone == 1:
+                T(level.S) << P.apply(lib.indexunary.colindex, 1)
+                D(level.S, binary.plus) << T
             T(level.S) << D.apply(binary.plus, right=1.0)
             T(level.S) << binary.truediv(T & P)
 
@@ -141,7 +148,8 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
             depth << 0
             Q << begun
             R(Q.S) << True
-            repeat(forth, while_=Q, limit=7)
+            if not alone:
+                repeat(forth, while_=Q, limit=7)
             repeat(forth, while_=Q)
             D(P.S, lib.replace) << 0.0
             level << R
@@ -163,9 +171,8 @@ def test_rounds_follow_the_words_that_have_entries(device, turn, k, wide, cost, 
         for i in (0, 1):
             np.testing.assert_array_equal(x.device.to_host(x.to_coo()[i]), y.to_coo()[i])
     if device != "cpu":
-        assert {"advance", "stack"} <= captured(program) and "pull" not in captured(program)
-        inner = [item.round for item in program._captured.build.round.all if isinstance(item, Inner)]
-        assert any(round_.popped for round_ in inner)  # each pop clears the words of the one before
+        assert "stack" in captured(program)
+        assert str(program.explain()).count("each column alone") == alone
 
 
 @in_emulator
@@ -225,32 +232,43 @@ def test_stacks_are_cleared_in_rounds_and_popped_into_frontiers(device, turn, cl
         same(x, y)
 
 
-@in_emulator
-@pytest.mark.parametrize(("used", "cost"), [(False, 1e-9), (False, 2), (False, 1e9), (True, 2)])
-def test_masks_hold_the_frontier_unless_something_else_uses_them(device, turn, used, cost, tune):
-    """During the rounds; afterwards they have what the rounds have added, wherever the search stops. Rounds push, pull,
-    or do one after the other."""
-    tune({"push_cost.multivector.round": cost})
+@pytest.mark.off_cpu  # which runs such a body as others
+@pytest.mark.parametrize(
+    ("k", "wide", "blocks", "shared"), [(5, True, 4, 0), (70, False, 1, 1 << 20), (20, True, 2, 1 << 20)]
+)
+def test_columns_run_alone(device, k, wide, blocks, shared, tune):
+    """Searches of few levels and of many, wherever they stop: by one block and by several, which share the bits of a
+    column or read them in memory. A search with entries masked before it, its source too, and one without a source.
+    Something else in the body that reads V makes products pulls."""
+    tune({"columns.blocks": blocks, "columns.shared_bytes": shared, "columns.threads": 64})
     n, rows, cols = lattice(10)
+    shape = (k, n) if wide else (n, k)
 
-    def searched(lib, limit):
+    def searched(lib, limit, used):
         A, BOOL = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n), lib.dtypes.BOOL
-        Q = sources(lib, (5, n), True, BOOL, np.random.default_rng(1), True)
-        V, W = lib.Matrix(lib.dtypes.INT16, 5, n), lib.Matrix(BOOL, 5, n)
+        step = lib.semiring.any_pair[BOOL]
+        Q = sources(lib, shape, True, BOOL, np.random.default_rng(1), wide)
+        del Q[(0, slice(None)) if wide else (slice(None), 0)]
+        V, W = lib.Matrix(lib.dtypes.INT16, *shape), lib.Matrix(BOOL, *shape)
+        source = np.random.default_rng(1).choice(n, k, replace=False)[1]
+        for at in (40, 41, 50, source):
+            V[(1, at) if wide else (at, 1)] = 77
 
         def body(level):
             V(Q.S) << level
-            Q(~V.S, lib.replace) << Q.mxm(A, lib.semiring.any_pair[BOOL])
+            Q(~V.S, lib.replace) << (Q.mxm(A, step) if wide else A.T.mxm(Q, step))
             if used:
                 W(V.S) << True
 
-        return V, W, Q, run(lib, body, Q, limit)[1] if lib is gb else run(lib, body, Q, limit)
+        return V, W, Q, *run(lib, body, Q, limit)
 
-    for limit in (0, 3, None):
-        *mine, program = searched(gb, limit)
-        for x, y in zip(mine, searched(graphblas, limit)):
+    for limit, used in ((0, False), (3, False), (None, False), (3, True)):
+        *mine, rounds, program = searched(gb, limit, used)
+        *others, expected, _ = searched(graphblas, limit, used)
+        assert rounds == expected
+        for x, y in zip(mine, others, strict=True):
             same(x, y)
-        assert device == "cpu" or bool(program._captured.build.holding) != used
+        assert ("each column alone" in str(program.explain())) != used
 
 
 def test_stacks_check_what_they_get(device):
@@ -312,6 +330,54 @@ def test_stacks_save_vectors(device):
         assert dense(order) == list(range(n - 1, -1, -1))
         assert clears or device != "cpu" or "does not clear" in str(program.explain())
         assert not clears or program.explain().launches
+
+
+@in_emulator
+def test_a_stack_by_columns_is_popped_in_any_loop(device, turn, tune):
+    """Searches that end in different rounds, and a loop that runs after all rounds. More searches do not fit on the
+    stack."""
+    tune({"columns.threads": 64})
+    n, rows, cols = lattice(6)
+
+    def swept(lib, times):
+        BOOL, INT64 = lib.dtypes.BOOL, lib.dtypes.INT64
+        A = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+        Q, R, V, D = (lib.Matrix(kind, 3, n) for kind in (INT64, BOOL, INT64, INT64))
+        left, saved = lib.Vector.from_coo([0], [times], INT64, size=1), gb.loop.Stack()
+        starts = lib.Matrix.from_coo([0, 1, 2], [0, 14, n - 1], [1, 2, 3], INT64, nrows=3, ncols=n)
+
+        def forth(_):
+            V(Q.S) << Q
+            saved.push(Q)
+            Q(~V.S, lib.replace) << Q.mxm(A, lib.semiring.plus_first[INT64])
+
+        def back(k):
+            saved.pop(R)
+            D(R.S) << k
+
+        def whole(k):
+            V.clear()
+            Q << starts
+            repeat(forth, while_=Q)
+            left << left.apply(lib.binary.minus, right=1)
+            left << left.select(">", 0)
+
+        def ends():
+            R << starts.apply(lib.unary.one[BOOL])
+            repeat(back, while_=R)
+
+        program = Program(whole, while_=left, end=ends)
+        program.run()
+        return program, V, D
+
+    program, *mine = swept(gb, 1)
+    _, *others = swept(graphblas, 1)
+    for x, y in zip(mine, others, strict=True):
+        same(x, y)
+    if device != "cpu":
+        assert "each column alone" in str(program.explain()) and "pop_saved" in str(program.explain())
+        with pytest.raises(IndexOutOfBound):
+            swept(gb, 3)
 
 
 def statements(lib, A, C, D, M, s, k):

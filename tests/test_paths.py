@@ -280,6 +280,27 @@ def test_levels_of_long_paths_have_more_bits(device, monkeypatch, limit):
     assert (i == rows).all() and (j == cols).all() and (found == level[rows, cols]).all()
 
 
+def test_betweenness_of_more_paths_than_floats_count(device, tune):
+    """A chain of 290 diamonds with 12 ways each: the search from its middle counts with floats, not so the one from its
+    end, with which it runs."""
+    tune({"columns.threads": 32})
+    ways, many = 12, 290
+    first = np.arange(many) * (ways + 1)
+    at = first[:, None] + np.arange(1, ways + 1)
+    rows = np.concatenate([np.repeat(first, ways), at.ravel()])
+    cols = np.concatenate([at.ravel(), np.repeat(first + ways + 1, ways)])
+    n = many * (ways + 1) + 1
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device=device)
+    expected = np.zeros(n)
+    for source in (0, first[140]):
+        # all paths pass through the ends of diamonds, and 1 of 12 through each of the others
+        expected[first[first > source]] += n - 1 - first[first > source]
+        beyond = first >= source
+        expected[at[beyond]] += ((n - 1 - ways - first[beyond]) / ways)[:, None]
+    found = betweenness_centrality(A, [0, int(first[140])])
+    np.testing.assert_allclose(A.device.to_host(found.to_dense()), expected, rtol=1e-9)
+
+
 def test_betweenness_by_lengths_of_more_paths_than_floats_count(on_the_cpu):
     """On the CPU: the chain has thousands of levels."""
     ends = [(9 * k, 9 * k + a) for k in range(345) for a in range(1, 9)]

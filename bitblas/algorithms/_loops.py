@@ -267,13 +267,13 @@ def runs_in_any_order(A: Matrix) -> bool:
     return runs_fused(A) and not A.device.host_memory
 
 
-def follows_lists(A: Matrix) -> bool:
+def searches_by_columns(A: Matrix) -> bool:
     """Whether rounds of many searches on A cost what is in their frontiers: on GPUs, without very long rows."""
     if not runs_in_any_order(A):
         return False
-    from bitblas.loop.gpu.multivectors import follows_lists
+    from bitblas.loop.gpu.column_rounds import searches_by_columns
 
-    return follows_lists(A._store.structure)
+    return searches_by_columns(A._store.structure)
 
 
 def frontier_stack() -> Stack:

@@ -21,6 +21,7 @@ from .ir import (
     Elementwise,
     Exchange,
     Gather,
+    IsoValues,
     MapProduct,
     Masked,
     MultivectorProduct,
@@ -186,6 +187,13 @@ def writes_all(s: Statement, u: Vec) -> bool:
     return e.mode == LEFT and not e.keep and certain
 
 
+def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
+    """Whether a statement at the entries of u copies their values to a vector with memory for values of this type."""
+    e, x = s.value, s.target
+    copied = isinstance(e, Elementwise) and e.u == u and e.op is None and e.under is None and writes_all(s, u)
+    return copied and isinstance(x, Vec) and x.dtype == u.dtype and not {x.id, u.id} & set(iso)
+
+
 # ---- Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot
 # write.
 
@@ -245,7 +253,6 @@ class FusedElementwise:
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
     local: frozenset[int] = frozenset()  # vectors used only in this kernel
-    listed: frozenset[Vec] = frozenset()  # multivectors whose worklists are valid before and after it
 
 
 @dataclass(eq=False)
@@ -269,8 +276,6 @@ class Advance:
     before: tuple[Statement, ...]
     also: bool  # the mask's vector receives the entries of u in `before`
     text: str
-    by_mask: bool = False  # of a multivector: at the places of its mask, which are listed
-    listed: frozenset[Vec] = frozenset()  # as in FusedElementwise
 
 
 @dataclass(eq=False)
@@ -314,7 +319,6 @@ class OnStack:
     kind: ClassVar[str] = "stack"
     statement: Statement
     value: Stacked
-    listed: frozenset[Vec] = frozenset()
 
 
 Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | OnStack
@@ -324,13 +328,11 @@ Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between | O
 class Round:
     """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
     entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
-    loop. popped: the frontiers whose list from a stack is valid from one round to the next; before the first round, all
-    of their words are cleared."""
+    loop."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
     entering: dict[Vec, Product]
-    popped: frozenset[Vec] = frozenset()
     begin: tuple[Item, ...] = ()  # once, before the first round
     end: tuple[Item, ...] = ()  # once, after the last
 
@@ -356,14 +358,29 @@ def fuse(
     condition: Vec | Scal,
     *,
     lists: bool = True,
+    by_columns: Callable[[Round, Vec | Scal, int | None], bool] = lambda round_, condition, limit: False,
 ) -> Round:
     """The kernels of one round.
 
-    is_step: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct: whether
-    that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists: whether an
-    advance needs a worklist built by the previous advance; there is none around a nested loop.
+    is_advance: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct:
+    whether that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists:
+    whether an advance needs a worklist built by the previous advance; there is none around a nested loop. by_columns:
+    whether the columns of a round's multivectors run each on its own, from the round, the condition, and the limit of a
+    nested loop; in other rounds, products with multivectors are pulls.
     """
-    how = _Advances(is_advance, is_direct, lists)
+    return _fuse_loop(_Advances(is_advance, is_direct, lists, by_columns), body, condition, None)
+
+
+def _fuse_loop(how: _Advances, body: Body, condition: Vec | Scal, limit: int | None) -> Round:
+    fused = _fuse(how, body, condition)
+    products = [item.product for item in fused.items if isinstance(item, Advance)]
+    if not any(isinstance(p, MultivectorProduct) for p in products) or how.by_columns(fused, condition, limit):
+        return fused
+    of_vectors = lambda s: not isinstance(s.value, MultivectorProduct) and how.is_advance(s)
+    return _fuse(how._replace(is_advance=of_vectors), body, condition)
+
+
+def _fuse(how: _Advances, body: Body, condition: Vec | Scal) -> Round:
     left = _Fusion(how, body, condition, {}).fresh
     kept = {x: made for x, made in left.items() if x in body.vectors}
     rounds = _Fusion(how, body, condition, dict(kept))
@@ -376,10 +393,8 @@ def fuse(
     begin = _Fusion(how, once, counted, {}, pulls=True)
     once = replace(body, statements=body.end, vectors=tuple(begin.vectors))
     end = _Fusion(how, once, None, {}, pulls=True)
-    entering = {x: made for x, made in kept.items() if isinstance(made, Product)}
-    popped = frozenset(kept.keys() - entering.keys())
     items = tuple(rounds.items), tuple(begin.items), tuple(end.items)
-    round_ = Round(items[0], tuple(end.vectors), entering, popped, *items[1:])
+    round_ = Round(items[0], tuple(end.vectors), kept, *items[1:])
     _localize(round_.all, body.own)
     return round_
 
@@ -390,6 +405,7 @@ class _Advances(NamedTuple):
     is_advance: Callable[[Statement], bool]
     is_direct: Callable[[Statement], bool]
     lists: bool
+    by_columns: Callable[[Round, Vec | Scal, int | None], bool]
 
 
 def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
@@ -430,7 +446,7 @@ class _Fusion:
         how: _Advances,
         body: Body,
         condition: Vec | Scal | None,
-        fresh: dict[Vec, Product | Stacked],
+        fresh: dict[Vec, Product],
         *,
         pulls: bool = False,
     ) -> None:
@@ -461,10 +477,10 @@ class _Fusion:
         elif isinstance(s.value, Product):
             self._product(s, s.value)
         elif isinstance(s.value, Stacked):
-            self._flush()
-            self.items.append(OnStack(s, s.value, self._listed()))
-            if isinstance(s.target, Vec):
-                self.fresh[s.target] = s.value
+            if s.value.what != "push" or any(w.written == s.value.u for w in self.waiting):
+                self._flush()
+            self.items.append(OnStack(s, s.value))
+            self._invalidate(s)
         else:
             if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
                 t = self._vector(s.target.size, s.target.dtype)
@@ -479,13 +495,8 @@ class _Fusion:
         return x
 
     def _flush(self) -> None:
-        listed = self._listed()
-        self.items.extend(FusedElementwise(found, listed=listed) for found in group_statements(self.waiting))
+        self.items.extend(FusedElementwise(found) for found in group_statements(self.waiting))
         self.waiting.clear()
-
-    def _listed(self) -> frozenset[Vec]:
-        """The multivectors whose worklists are valid."""
-        return frozenset(x for x, made in self.fresh.items() if isinstance(made, (MultivectorProduct, Stacked)))
 
     def _invalidate(self, s: Statement) -> None:
         """A worklist stays valid as long as entries are only removed."""
@@ -529,20 +540,17 @@ class _Fusion:
             self._invalidate(self.waiting[-1])
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
-        known, mask, before = self.fresh.get(product.u), s.mask, list[Statement]()
-        opens = mask is not None and mask.structure and not mask.complement and mask.vec in self._listed()
-        by_mask = isinstance(product, MultivectorProduct) and opens
-        if not by_mask:  # that visits the entries of the mask
-            before = statements_at_entries(self.waiting, product.u, target, mask)
+        known = self.fresh.get(product.u)
+        before = statements_at_entries(self.waiting, product.u, target, s.mask)
         if before:
             del self.waiting[-len(before) :]
         self._flush()
-        if not by_mask and not (isinstance(known, Product) and same_rows(known, product)):
+        if known is None or not same_rows(known, product):
             self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist
         self.advances[product.u] = product
         also = s.mask is not None and any(b.target == s.mask.vec for b in before)
-        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text, by_mask, self._listed()))
+        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text))
         self.fresh[target] = product
         for b in before:
             self._invalidate(b)
@@ -562,7 +570,8 @@ class _Fusion:
 def _inner(block: Block, vectors: tuple[Vec, ...], how: _Advances) -> Inner:
     """Statements under a condition run once, so they pull if an advance would need a worklist."""
     advances = how.is_advance if block.limit > 1 or not how.lists else lambda s: False
-    round_ = fuse(Body(block.statements, vectors, ()), advances, how.is_direct, block.condition, lists=how.lists)
+    body = Body(block.statements, vectors, ())
+    round_ = _fuse_loop(how._replace(is_advance=advances), body, block.condition, block.limit)
     return Inner(round_, block.condition, block.limit, block.text)
 
 

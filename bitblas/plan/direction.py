@@ -266,12 +266,6 @@ def multivector_push_limit(rows: int, device: str) -> int:
     return math.ceil(rows / tuning.value(f"push_cost.multivector.{device}"))
 
 
-def multivector_round_limit(words: int) -> int:
-    """Nonempty words of a multivector of so many words above which a round of a GPU loop pulls, because the rows of the
-    matrix are about as long."""
-    return int(words / tuning.value("push_cost.multivector.round"))
-
-
 def multivector_direction(
     structure: Structure, key: str, transposed: bool, rows: int, nonempty: int | None
 ) -> Direction:

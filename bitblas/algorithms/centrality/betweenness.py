@@ -5,11 +5,11 @@ level back to the first, each vertex passes its predecessors their share of the 
 once, as the rows of matrices. Both sweeps are nested loops inside the single round of one loop.
 
 State: p (rows of P) is the number of shortest paths from the source, FP64 because it grows without bound; no entry
-means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), which is detected some steps later, the
-searches run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences,
-and only ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
-the share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are
-saved on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
+means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), there is no way back, and the searches
+run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences, and only
+ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of the
+share of shortest paths through v; when v passes on its share, v itself counts as one more target. Frontiers are saved
+on a stack, so the way back costs what was in a level. V, for edges, is the level of each vertex, -1 if not found.
 
 Rounding: counts round like any FP64 sum. A logarithm l has an absolute error of up to l 2^-53 per step, which is a
 relative error of the count. If counts grow to e^l in h steps, results may be off by 2 h l 2^-53, typically by less than
@@ -28,7 +28,6 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._check import tuning
 from .._parts import index_range, random_hash
 from ..connectivity.topological import topological_levels
 from ..paths.sssp import lengths_of, sssp
@@ -45,7 +44,7 @@ def betweenness_centrality(
 
     A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
     int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
-    0: the same seed draws the same sources. batch: int, sources per batch, which takes eight matrices of `batch` rows.
+    0: the same seed draws the same sources. batch: int, sources per batch, which takes nine matrices of `batch` rows.
     weighted: bool, whether the values, above 0, are lengths of edges; else, and for BOOL, all are 1. normalized: bool,
     divide by the number of pairs of a source and a target. endpoints: bool, whether paths pass through their ends. gb:
     the library, bitblas if None.
@@ -191,8 +190,7 @@ def _searching(A, gb, k, logs, edges):
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
     D, starts = make(FP64), make(BOOL)
     paths = (make(FP64), make(INT32)) if edges else ()
-    depth, ahead, most = gb.Scalar(INT32), gb.Scalar(gb.dtypes.INT64), gb.Scalar(FP64)
-    searches, number = gb.Scalar(BOOL), gb.Scalar(BOOL)
+    most, searches, number = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(BOOL)
     # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
@@ -216,13 +214,12 @@ def _searching(A, gb, k, logs, edges):
         saved.clear()
         if edges:
             V << -1
-            depth << -1
-        searches << True
-        loops.repeat(lambda _: some_steps(Q, P, V), searches)
-        # P<Q> = Q: counts that overflowed; D<P, replace> = 0
-        P(Q.S) << Q
+        loops.repeat(lambda depth: forth(depth, Q, P, V), Q)
+        # D<P, replace> = 0
         D(P.S, gb.replace) << 0.0
-        # level = the last frontier, whose vertices have dependency 0; none after an overflow
+        # level = the last frontier, whose vertices have dependency 0; none if a count is infinite
+        most << largest(P)
+        number << most.apply(binary.lt, right=float("inf"))
         saved.pop(level)
         right = make(BOOL)
         right(level.S, gb.replace) << number
@@ -231,23 +228,12 @@ def _searching(A, gb, k, logs, edges):
         loops.repeat(lambda _: back(Q, T, P, level), level)
         # D<starts> = 0: a source is an end of all its paths
         D(starts.S) << 0.0
-        most << largest(P)
         searches << False
 
-    def some_steps(Q, P, V):
-        # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
-        loops.repeat(lambda _: forth(Q, P, V), Q, limit=tuning.count("betweenness.steps"))
-        most << largest(Q)
-        number << most.apply(binary.lt, right=float("inf"))
-        ahead << Q.nvals
-        searches << ahead.apply(binary.gt, right=0)
-        searches << binary.land(searches & number)
-
-    def forth(Q, P, V):
-        # save Q; P<Q> = Q; V<Q> = depth
+    def forth(depth, Q, P, V):
+        # save Q; V<Q> = depth; P<Q> = Q
         saved.push(Q)
         if edges:
-            depth << depth.apply(binary.plus, right=1)
             V(Q.S) << depth
         P(Q.S) << Q
         # Q<!P, replace> = Q plus.first A: the path count is the sum over all predecessors

@@ -80,7 +80,7 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
         reached, total = work.total(reached), work.total(total)
         reached(plus) << -1.0
         return reached, total
-    if loops.follows_lists(A):
+    if loops.searches_by_columns(A):
         return _by_levels(A, work, inverse, gb)
     loop = loops.cached_loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))

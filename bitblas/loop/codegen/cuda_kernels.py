@@ -16,7 +16,7 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.variants import BOTH, LEFT
 from ..analysis import sparse_vectors
-from ..fuse import Advance, FusedElementwise, Item, writes_all
+from ..fuse import Advance, FusedElementwise, Item
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_dialect import CudaKernel, CudaPositions, CudaWords, Key, Parameter, literal, macro
 from .dialect import scalars_of, sum_function, vectors_of, writes
@@ -255,11 +255,9 @@ def fused_variant(
     counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
-    listed: frozenset[Vec] = frozenset(),
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of these statements, and its parameters. full: vectors that have an entry everywhere. local: vectors
-    without memory. listed: multivectors whose nonempty words are listed; with one of them as the only guard, the kernel
-    visits these words only. counted: the loop condition, which is written to the state ("slot",): the number of entries
+    without memory. counted: the loop condition, which is written to the state ("slot",): the number of entries
     of this vector, or the value of this scalar."""
     kernel = CudaKernel(iso, full, local, *lazy_and_flagged(statements, iso, local))
     vectors, scalars = vectors_of(statements), scalars_of(statements)
@@ -270,10 +268,6 @@ def fused_variant(
     guards = _guards(kernel, statements, counted)
     ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
-    by_list = len(guards) == 1 and guards[0] in listed
-    if by_list:
-        kernel.parameter("const u32* list", "list", guards[0].id)
-        kernel.parameter("const u64* list_state", "list_state", guards[0].id)
     loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors
     if loads is None:
@@ -295,12 +289,11 @@ def fused_variant(
         after += _ending(kernel, sums, phase.after, written, counted)
     stored = vectors if loads is None else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
-    # Four blocks a multiprocessor leave 64 registers: too few for a list, and for three values of eight bytes.
+    # Four blocks a multiprocessor leave 64 registers: too few for three values of eight bytes.
     wide = [x for x in modified if isinstance(x, Vec) and x.dtype.nbytes == 8 and x.id not in {*iso, *local}]
     macros = [
-        f"#define RESIDENT {3 if by_list or (few and len(wide) > 2) else 4}",
+        f"#define RESIDENT {3 if few and len(wide) > 2 else 4}",
         f"#define BY_WORDS {int(loads is None)}",
-        f"#define BY_LIST {int(by_list)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
         macro("STORE_WORDS", store_words),
@@ -433,21 +426,34 @@ def entry_text(
     return kernel, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
-def words_text(
-    statements: Sequence[Statement], u: Vec, iso: IsoValues, holds: Vec | None = None
+def sum_text(
+    statements: Sequence[Statement], frontier: Vec, t: Vec, emptied: frozenset[Vec], iso: IsoValues
 ) -> tuple[CudaKernel, str]:
-    """The same at the entries of a multivector u, and AT_WORD(w, x): at its word w, whose bits are x. Vectors that get
-    all these entries are written by words, and read only if a statement reads them. holds: a vector that has them
-    already."""
+    """AT_SUM(i): the statements at an entry of a frontier, all of which have its mask. t is `sum_here`, if `some_here`.
+    emptied: vectors that are written before they are read, and not stored; EMPTY_WORD(k): word k of these."""
+    local = frozenset(x.id for x in (frontier, t, *emptied))
+    kernel = CudaKernel(iso, full=frozenset({frontier.id}), local=local)
+    dialect = CudaPositions(kernel)
     modified = {s.written for s in statements if s.written is not None}
-    whole = {w for w in modified if all(writes_all(s, u) for s in statements if s.written == w)}
-    read = {x for s in statements for x in (*s.terms, s.target if s.accum is not None else None) if isinstance(x, Vec)}
-    kernel, text = entry_text(statements, u, iso, whole=frozenset(whole), unread=frozenset(whole - read))
-    whole = {w for w in whole if w != holds}
-    for w in whole:
-        kernel.bits(w, written=True)
-    lines = [f"atomicOr(x{w.id}_bits + w, x);" for w in sorted(whole, key=lambda w: w.id)]
-    return kernel, f"{text}\n{macro('AT_WORD(w, x)', ['{ (void)(w), (void)(x);', *lines, '}'])}"
+    loads = [dialect.load_scalar(s, "const ") for s in scalars_of(statements)]
+    stores: list[str] = []
+    for x in vectors_of(statements):
+        if x == t:
+            loads.append(f"const bool b{x.id} = some_here; const {x.dtype.c_type} v{x.id} = sum_here; (void)v{x.id};")
+        elif x == frontier:
+            loads.append(f"const bool b{x.id} = true, v{x.id} = true; (void)b{x.id}, (void)v{x.id};")
+        else:
+            loads += _declarations(kernel, x, x in modified)
+        if x in modified and x.id not in local:
+            loads.append(f"const bool was{x.id} = b{x.id};")
+            stores.append(f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p);")
+            stores.append(f"if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p); {_store_value(kernel, x)}")
+    lines = dialect.phase(statements).lines
+    for x in sorted(emptied, key=lambda x: x.id):
+        kernel.bits(x, written=True)
+    empty = macro("EMPTY_WORD(k)", [f"x{x.id}_bits[k] = 0;" for x in sorted(emptied, key=lambda x: x.id)])
+    here = "{ const i64 p = i, round = rounds[0] + ahead; const bool inside = true; (void)round, (void)inside;"
+    return kernel, f"{empty}\n{macro('AT_SUM(i)', [here, *loads, *lines, *stores, '}'])}"
 
 
 # ---- rounds on a worklist -------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
-from ...store import words
 from ...typing import Array
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
@@ -43,10 +42,10 @@ from ..fuse import (
     size_of,
     statement_texts,
 )
-from ..ir import NO_LIMIT, MapProduct, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
+from ..ir import NO_LIMIT, MapProduct, Masked, Product, Reduce, Scal, Vec
+from .column_rounds import ColumnRounds, column_search, column_searches
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .grid_rounds import GridRounds, plan_grid_rounds
-from .multivectors import holds_frontier, multivector_advance
 from .products import (
     AdvanceKernel,
     AdvanceMatrix,
@@ -58,11 +57,14 @@ from .products import (
     pulls_worklist,
     worklist,
 )
+from .saved_rounds import SavedRounds, column_return
 from .small_rounds import SmallRounds, small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ...device.cuda import Cuda
     from ...distributed.group import Group
     from ...formats.contract import Layout
@@ -94,8 +96,8 @@ class Build:
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.advances = [item for item in plan.items if isinstance(item, Advance)]
-        # The advances whose mask holds the frontier too (multivectors.py).
-        self.holding = [item for item in self.advances if holds_frontier(item, plan, facts.full)]
+        self.outer = around is None and group is None
+        search = column_search(plan, condition, facts) if self.outer else None
         self.pulls: dict[tuple[Pull, str], PreparedProduct] = {}
         self.pull_scratch: dict[Pull, tuple[Output, ...]] = {}
         tests = (partial(test, self) for test in (pulls_worklist, pulls_by_sums))
@@ -110,18 +112,21 @@ class Build:
         self.written: set[Vec | Scal] = written if around is None else written | around.written
         xp = device.xp
         if around is None:
-            rotating = {item.target for item in plan.all if isinstance(item, Advance)}
+            nested = column_searches(plan, facts) if group is None else []
+            alone = [found.advance for found in (*nested, *([] if search is None else [search]))]
+            rotating = {item.target for item in plan.all if isinstance(item, Advance) and item not in alone}
             self.scratch = Scratch(device, shared=True)
             self.buffers = {
                 x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
             }
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.stacks = Stacks(self, plan)
+            self.stacks = Stacks(self, plan, nested)
+            self.column_arrays: dict[tuple[int, int], Array] = {}
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
-            self.stacks = around.stacks
+            self.stacks, self.column_arrays = around.stacks, around.column_arrays
             self.missing_transposes, self.missing_sums = around.missing_transposes, around.missing_sums
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
@@ -131,7 +136,8 @@ class Build:
         self.compactions: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
         self.cells: dict[Vec, np.generic] = {}  # vectors whose cells must hold the initial value of a sum
-        self._list_frontiers()
+        if search is None:
+            self._list_frontiers()
         by_advance = any(item.target == condition for item in self.advances)
         by_elementwise = not by_advance or any(
             isinstance(item, FusedElementwise) and item.counted is not None for item in plan.items
@@ -160,10 +166,12 @@ class Build:
         self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
         self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
         self.begin = [launch for item in plan.begin for launch in self._once(item, "begin")]
-        self.outer = around is None and group is None
-        planned = plan_grid_rounds(self)
         # All rounds in one launch, in place of the launches of a loop.
-        self.at_once = None if planned is None else GridRounds(self, *planned)
+        self.at_once: ColumnRounds | GridRounds | None = None
+        if search is not None:
+            self.at_once = ColumnRounds(self, search)
+        elif (planned := plan_grid_rounds(self)) is not None:
+            self.at_once = GridRounds(self, *planned)
         self.launches: list[Launch] = []
         if self.at_once is None:
             self.launches += [launch for k in range(copies) for launch in self._copy(k)]
@@ -198,30 +206,19 @@ class Build:
 
     def _list_frontiers(self) -> None:
         for item in self.round.items:
-            if isinstance(item, OnStack) and isinstance(item.statement.target, Vec):
-                self.buffers[item.statement.target].list_units(words(item.statement.target.size), 0)
             if isinstance(item, (Advance, CompactFrontier)):
                 vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
-                units = layout.units
-                if isinstance(item.product, MultivectorProduct):
-                    units = item.product.lines.words
-                self.buffers[vec].list_units(units, segments)
+                self.buffers[vec].list_units(layout.units, segments)
                 if isinstance(item, Advance):
-                    self.buffers[item.product.u].list_units(units, segments)
+                    self.buffers[item.product.u].list_units(layout.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Layout, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
-        if isinstance(product, MultivectorProduct):
-            return structure.rows(transposed=not product.transpose), 0
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
-
-    def is_multivector(self, x: Vec) -> bool:
-        """Whether advances of the round write a multivector."""
-        return any(isinstance(s.product, MultivectorProduct) and s.target == x for s in self.advances)
 
     def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
@@ -233,7 +230,6 @@ class Build:
         launches, advanced = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
-            known = {x: self._list_state(x, k, made, advanced) for x in getattr(item, "listed", ())}
             if isinstance(item, CompactFrontier):
                 state = self.compactions[k, number]
                 if not item.late:
@@ -244,7 +240,7 @@ class Build:
                     continue
                 launches.append(launch)
             elif isinstance(item, Advance):
-                launches += self._advance(item, k, made.get(item.product.u), advanced, known)
+                launches.append(self._advance(item, k, made.get(item.product.u), advanced))
                 advanced[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull) and isinstance(item.product, MapProduct):
@@ -252,13 +248,13 @@ class Build:
             elif isinstance(item, Pull):
                 launches += pull_launches(self, item, k)
             elif isinstance(item, Inner):
-                launches.append(self._inner(item, self.head(k)))
+                launches += self._inner(item, self.head(k))
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             elif isinstance(item, OnStack):
-                launches += self.stacks.launches(self, item, k, known)
+                launches += self.stacks.launches(self, item, k)
             else:
-                launches.append(self.elementwise(item, k, known))
+                launches.append(self.elementwise(item, k))
             if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
@@ -267,7 +263,7 @@ class Build:
         """The launches of an item before the first round or after the last one."""
         assert isinstance(item, (FusedElementwise, Pull, Inner, Between, OnStack))
         if isinstance(item, Inner):
-            return [self._inner(item, (*self.once, np.int64(0)))]
+            return self._inner(item, (*self.once, np.int64(0)))
         if isinstance(item, OnStack):
             launches: list[Launch] = [self.stacks.once(self, item, where)]
         elif isinstance(item, Between):
@@ -279,12 +275,34 @@ class Build:
         self.lines.append(Line(where, statement_texts(item), self.launched))
         return launches
 
-    def _inner(self, item: Inner, head: tuple[Argument, ...]) -> Launch:
+    def _inner(self, item: Inner, head: tuple[Argument, ...]) -> list[Launch]:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
+        if self.group is None:
+            search = column_search(item.round, item.condition, self.facts, item.limit)
+            way = column_return(item.round, item.condition, self.facts, item.limit)
+            if search is not None:
+                alone = ColumnRounds(self, search, head, item.limit)
+                return self._by_columns(item, alone.lines, alone.launches(self))
+            if way is not None and way.pop.value.stack in self.stacks.saved:
+                back = SavedRounds(self, way, head)
+                return self._by_columns(item, back.lines, back.launches)
         inner = Build(self.device, item.round, self.facts, item.condition, self, limit=item.limit)
         loop = NestedLoopLaunch(inner, item, head)
         self.lines += loop.lines
-        return loop
+        return [loop]
+
+    def _by_columns(self, item: Inner, lines: list[Line], launches: list[Launch]) -> list[Launch]:
+        self.lines += [Line("block", (item.text,), ColumnRounds.text)]
+        self.lines += [line._replace(kind=f"  {line.kind}") for line in lines]
+        return launches
+
+    def column_array(self, number: int, count: int, dtype: DataType) -> Array:
+        """Array `number` of a loop whose columns run alone: loops share them."""
+        key = number, count * dtype.nbytes
+        if key not in self.column_arrays:
+            self.device.foresee("values column by column", key[1])
+            self.column_arrays[key] = self.scratch.array(max(1, count), dtype.np_type)
+        return self.column_arrays[key].view(dtype.np_type)
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Argument, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
@@ -301,22 +319,11 @@ class Build:
         """The first state of a vector's buffers in copy k of a round, after `advanced` advances."""
         return self.first[x] + k * self.advances_of[x] + advanced[x]
 
-    def _list_state(self, x: Vec, k: int, made: Mapping[Vec, int], advanced: Mapping[Vec, int]) -> Array:
-        """The state of the worklist of a multivector."""
-        if x in self.stacks.popped and x not in made:
-            return self.stacks.popped[x]
-        return self.number(made[x] if x in made else self._state(x, k, advanced) + 1)
-
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
-    def resolve(
-        self,
-        parameters: tuple[Parameter, ...],
-        slot: Array | None = None,
-        lists: Mapping[Vec, Array] = MappingProxyType({}),
-    ) -> tuple[Argument, ...]:
-        """The arrays for the parameters of generated text, in their current buffers. lists: states of worklists."""
+    def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
+        """The arrays for the parameters of generated text, in their current buffers."""
         xp, found = self.device.xp, list[Argument]()
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
@@ -329,9 +336,6 @@ class Build:
             elif kind == "slot":
                 assert slot is not None
                 found.append(slot)
-            elif kind in ("list", "list_state"):
-                x = by_number[number]
-                found.append(x.at(x.lists) if kind == "list" else lists[x.vec])
             elif kind == "size":
                 found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
@@ -342,17 +346,12 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
-    def elementwise(
-        self, item: FusedElementwise, k: int, lists: Mapping[Vec, Array] = MappingProxyType({}), *, once: bool = False
-    ) -> Launch:
-        """lists: the states of multivectors whose words are listed."""
-        variant, parameters = fused_variant(
-            item.statements, self.iso, item.counted, self.full, item.local, frozenset(lists)
-        )
+    def elementwise(self, item: FusedElementwise, k: int, *, once: bool = False) -> Launch:
+        variant, parameters = fused_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self.head(k)
-        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot, lists))
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
@@ -361,22 +360,10 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _advance(
-        self,
-        item: Advance,
-        k: int,
-        compacted: int | None,
-        advanced: Mapping[Vec, int],
-        lists: Mapping[Vec, Array],
-    ) -> list[Launch]:
+    def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
         """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         first = self._state(item.target, k, advanced)
-        if isinstance(product, MultivectorProduct):
-            entering = None
-            if not item.by_mask:
-                entering = self.number(self._state(product.u, k, advanced) + 1 if compacted is None else compacted)
-            return multivector_advance(self, item, product, k, entering, first, lists)
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
@@ -405,7 +392,7 @@ class Build:
         if kernel.kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return [self.launcher(variant, self.grid(layout.units * kernel.lanes), args)]
+        return self.launcher(variant, self.grid(layout.units * kernel.lanes), args)
 
     def values_of(self, u: Frontier, kernel: AdvanceKernel) -> Values:
         """The values of a frontier, as a kernel reads them."""

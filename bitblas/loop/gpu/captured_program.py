@@ -26,8 +26,8 @@ from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Stacked, Statement
 from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
+from .column_rounds import column_search
 from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
-from .multivectors import add_frontiers, drop_frontiers
 from .products import may_push
 from .relaxation import RelaxationLaunch, relax_at_once, relaxation
 from .selection import SelectionLaunch, select_at_once, selection
@@ -74,7 +74,9 @@ class CapturedProgram:
         is_advance = lambda s: not pulls(s) and may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         is_advance, is_direct = self._agreed(is_advance, is_direct)
-        round_ = fuse(self.body, is_advance, is_direct, self.condition)
+        alone = self.group is None
+        by_columns = lambda *which: alone and column_search(which[0], which[1], facts, which[2]) is not None
+        round_ = fuse(self.body, is_advance, is_direct, self.condition, by_columns=by_columns)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
         self.facts = facts = analysis.with_added(facts, round_)
@@ -94,10 +96,9 @@ class CapturedProgram:
             *build.stacks.reset,
             *build.begin,
             *([] if isinstance(self.any_order, str) else [self.any_order]),
-            *(first_launches(build) if build.at_once is None else [build.at_once.launch(build)]),
-            *add_frontiers(build, build.head(0)),
+            *(first_launches(build) if build.at_once is None else build.at_once.launches(build)),
         ]
-        self.loop = loop(build, Parts(before, build.launches, [*drop_frontiers(build), *build.end, *self.leave]))
+        self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
     def _in_any_order(self) -> SelectionLaunch | RelaxationLaunch | str:
         """What runs the loop in another order than its rounds, before them; or why they do all of the work."""
@@ -221,11 +222,12 @@ class CapturedProgram:
                 exchange.report(k + part, array)
         exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
-        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
-        self.leave = [exchange.launch(build, split, end)]
+        self.enter: list[Launch] = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
+        self.leave: list[Launch] = [exchange.launch(build, split, end)]
         # Reported by the kernel that ends the loop; one that runs all of it does so where it sees its own arrays at
         # their addresses (not in the tests' emulator).
-        if build.outer and not build.end and (build.at_once is None or self.device.captures):
+        at_once = build.at_once
+        if build.outer and not build.end and (at_once is None or (at_once.reports and self.device.captures)):
             build.report_arguments = exchange.report_arguments(end)
         else:
             self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), reports=True)]

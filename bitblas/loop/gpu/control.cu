@@ -92,23 +92,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 8)
 }
 #endif  // KERNEL_unrotate
 
-#ifdef KERNEL_unrotate_entries
-// The same for the values of a multivector, of which only those of entries are copied, a word of bits at a time. The bits
-// have not been copied yet.
-extern "C" __global__ void __launch_bounds__(BLOCK, 8)
-    unrotate_entries(i64 n, i64 size, const i64* rounds, i64 steps, const u64* first_bits, const u64* second_bits,
-                     const u64* third_bits, V_T* first, const V_T* second, const V_T* third) {
-  (void)n, (void)first_bits;
-  const i64 rotation = (rounds[2] - rounds[4]) * steps % 3;
-  if (rotation == 0) return;
-  const u64* bits = rotation == 1 ? second_bits : third_bits;
-  const V_T* from = rotation == 1 ? second : third;
-  for (i64 k = thread_number(); k < size; k += (i64)gridDim.x * BLOCK)
-    for (u64 todo = bits[k]; todo; todo &= todo - 1)
-      first[k * 64 + __ffsll(todo) - 1] = from[k * 64 + __ffsll(todo) - 1];
-}
-#endif  // KERNEL_unrotate_entries
-
 #ifdef KERNEL_move
 // Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed
 // in a table that the host has written. Pieces of one launch do not overlap. reports: the launch has one block, which sets

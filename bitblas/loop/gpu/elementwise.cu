@@ -3,7 +3,6 @@
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
-// BY_LIST: only the words of a list are visited, outside of which the statements do nothing, unless its state says DENSE.
 // SOME: the positions of a lane's half word outside of which the statements do nothing; SAMPLE(i), if there are many half words:
 // those of half word i, loaded before everything else. The text is generated (codegen/cuda_kernels.py).
 #include "kernels/views.cuh"
@@ -160,14 +159,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
   (void)round;
   BEFORE
   // A warp processes 32 half words at a time: consecutive ones, as far as there are enough for all warps.
-#if BY_LIST
-  const bool by_list = list_state[DENSE] == 0;
-  const i64 halves = by_list ? 2 * (i64)list_state[LIST_LENGTH] : (size + 31) / 32;
-  const auto half_at = [&](i64 k) { return by_list ? 2 * (i64)list[k >> 1] + (k & 1) : k; };
-#else
   const i64 halves = (size + 31) / 32;
-  const auto half_at = [](i64 k) { return k; };
-#endif
   const i64 warps = (i64)gridDim.x * (BLOCK / 32);
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
@@ -185,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const i64 at = half(32 * i + WARP_LANE);
-      sampled[i] = at < halves ? SAMPLE(half_at(at)) : 0u;
+      sampled[i] = at < halves ? SAMPLE(at) : 0u;
     }
     count = 0;
 #pragma unroll
@@ -198,11 +190,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 #endif
     for (int from = 0; from < count; from += 32) {
 #ifdef SAMPLE
-      const i64 number = from + WARP_LANE < count ? half(sampled_list[from + WARP_LANE]) : halves;
+      const i64 mine = from + WARP_LANE < count ? half(sampled_list[from + WARP_LANE]) : halves;
 #else
-      const i64 number = half(WARP_LANE);
+      const i64 mine = half(WARP_LANE);
 #endif
-      const i64 mine = number < halves ? half_at(number) : (size + 31) / 32;
       const bool exists = mine * 32 < size;
       const u32 all = !exists ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
       (void)all;

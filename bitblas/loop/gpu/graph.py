@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semirings.cached import cached_property
-from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
 from ...device import address, cubins, jit
@@ -24,7 +23,6 @@ from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
 from ..fuse import Advance, Between, FusedElementwise, Inner, Line, Pull, Round, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
-from .multivectors import add_frontiers, drop_frontiers
 from .products import compaction
 from .transfer import STOP, HostWords
 
@@ -204,7 +202,7 @@ class NestedLoopLaunch(NestedLaunch):
         self._entering = first_launches(build)
         if not isinstance(build.condition, Vec):
             self._entering.append(build.elementwise(recount(build.condition), -1, once=True))
-        self.leave = [*drop_frontiers(build), *(launch for x in self.rotating for launch in self._copies_back(x))]
+        self.leave = [launch for x in self.rotating for launch in self._copies_back(x)]
 
     @property
     def lines(self) -> list[Line]:
@@ -213,10 +211,7 @@ class NestedLoopLaunch(NestedLaunch):
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
     def enter(self, handle: int) -> list[Launch]:
-        unlisted = self.build.stacks.unlist(self.build.round.popped)
-        begins = self.build.going, self.build.rounds, np.int64(0)
-        held = add_frontiers(self.build, begins)
-        return [self._reset, *unlisted, *self._entering, self._decide(handle), *held]
+        return [self._reset, *self._entering, self._decide(handle)]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.build.launches, *finish(self.build, handle)]
@@ -241,22 +236,13 @@ class NestedLoopLaunch(NestedLaunch):
     def _copies_back(self, x: Vec) -> list[Launch]:
         """Copy a vector from the buffer in which the last round left it to the first one."""
         build, launches = self.build, list[Launch]()
-        bits, values = build.buffers[x].bits, build.buffers[x].values
-        size = values[0].itemsize if values else 0
-
-        def add(variant: Variant, words: int, *arrays: Array) -> None:
-            n, steps = np.int64(words), np.int64(self.rotating[x])
-            launches.append(build.launcher(variant, build.grid(words), (n, n, build.rounds, steps, *arrays)))
-
-        if 0 < size <= 8 and x.dtype is not BOOL and build.is_multivector(x):  # only at entries
-            kind = np.dtype(f"u{size}")
-            variant = Variant("loop/gpu/unrotate_entries", (("V", lookup_dtype(kind)),), (("LANES", 1),))
-            add(variant, len(bits[0]), *bits, *(a.view(kind) for a in values))
-            values = []
-        for arrays in (bits, values):
+        steps = np.int64(self.rotating[x])
+        for arrays in (build.buffers[x].bits, build.buffers[x].values):
             if arrays:
                 words = [a.view(np.uint32) for a in arrays]
-                add(Variant("loop/gpu/unrotate", (), (("LANES", 1),)), len(words[0]), *words)
+                n = np.int64(len(words[0]))
+                variant = Variant("loop/gpu/unrotate", (), (("LANES", 1),))
+                launches.append(build.launcher(variant, build.grid(int(n)), (n, n, build.rounds, steps, *words)))
         return launches
 
 

@@ -16,8 +16,8 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import Key, Parameter, macro
-from ..codegen.cuda_kernels import entry_text, writes_all
-from ..fuse import Advance, Line, statement_texts
+from ..codegen.cuda_kernels import entry_text
+from ..fuse import Advance, Line, statement_texts, writes_all
 from .products import AdvanceMatrix, launch_arguments, limits
 from .small_rounds import plan_small_rounds
 
@@ -34,6 +34,7 @@ class GridRounds:
     """The launch, and its memory. cleared: arrays, and what fills them before it."""
 
     text = "all rounds in one launch of the grid, whose blocks meet after each"
+    reports = True  # to the host
 
     def __init__(self, build: Build, advance: Advance, along: AdvanceMatrix) -> None:
         device, layout, product = build.device, along.layout, advance.product
@@ -74,10 +75,10 @@ class GridRounds:
         self.blocks = min(device.multiprocessors, units)
         self.line = Line(advance.kind, statement_texts(advance), str(variant))
 
-    def launch(self, build: Build) -> Launch:
+    def launches(self, build: Build) -> list[Launch]:
         """The launch, which reports to the host as the build says."""
         args = *self.head, *build.report_arguments, *self.rest
-        return build.launcher(self.variant, self.blocks, args, self.threads)
+        return [build.launcher(self.variant, self.blocks, args, self.threads)]
 
     @staticmethod
     def _variant(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ from ..buffers import Argument, Launch, map_kernels
 from ..codegen.cuda_dialect import CudaKernel, macro
 from ..fuse import Advance, CompactFrontier, Pull
 from ..ir import IsoValues, MapProduct, Masked, MultivectorProduct, Product, Statement, Vec
-from .multivectors import launch_arguments, may_advance
+from .column_rounds import may_advance
 
 if TYPE_CHECKING:
     from ...device import Device
@@ -317,7 +317,7 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     if isinstance(product, MapProduct):
         return False
     if isinstance(product, MultivectorProduct):
-        return product.u not in full and may_advance(product, iso, masked=s.mask is not None)
+        return product.u not in full and may_advance(product, iso)
     kind, _ = analysis.product_kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols or product.in_share
     swapped = kind == WORDS or product.semiring.return_type in CELLS
@@ -459,3 +459,8 @@ def _multivector_launch(
             kernel.run()
 
     return launch
+
+
+def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+    """Convert Python ints for a launch."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

@@ -22,8 +22,8 @@ from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
-from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of, writes_all
-from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
+from ..fuse import Advance, Between, OnStack, Pull, Round, copies, fits_one_kernel, size_of
+from ..ir import Elementwise, InitializeCells, IsoValues, Scal, Vec
 from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
     if len(advances) != 1:
         return f"a round has {len(advances)} advances"
     (advance,) = advances
-    if isinstance(advance.product, MultivectorProduct):
-        return "the advance is of a multivector"
     if advance.mask is not None and advance.mask.vec == advance.target:
         return "the advance's mask is the vector that it writes"
     elementwise = (*before, *after)
@@ -154,13 +152,6 @@ def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
         if reads or (s.target == mask.vec and s.accum is not None):
             return None
     return mask.vec
-
-
-def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
-    """Whether a statement at the entries of u copies their values to a vector with memory for values of this type."""
-    e, x = s.value, s.target
-    copied = isinstance(e, Elementwise) and e.u == u and e.op is None and e.under is None and writes_all(s, u)
-    return copied and isinstance(x, Vec) and x.dtype == u.dtype and not {x.id, u.id} & set(iso)
 
 
 def rounds_variant(

@@ -11,31 +11,21 @@ struct StackView {
   u64* numbers;
   i64 room, levels;
 };
-// A frontier.
-struct WordsView {
-  u64* bits;
-  u32* list;
-  u64* state;
-};
 
 #ifdef KERNEL_push_words
 #define AT_ONCE 8  // words of a lane, for which a warp reserves room together
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    push_words(i64 n, Control control, WordsView u, StackView stack, i64* faults, i64 statement) {
+    push_words(i64 n, Control control, const u64* words, StackView stack, i64* faults, i64 statement) {
   await_previous();
-  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
-  if (!runs_with(control.runs(), length, dense)) return;
-  const i64 count = dense ? n : (i64)length;
-  for (i64 first = thread_number() / 32 * (32 * AT_ONCE); first < count; first += (i64)gridDim.x * BLOCK * AT_ONCE) {
-    u32 word[AT_ONCE], before[AT_ONCE], all = 0;
+  if (!control.runs()) return;
+  for (i64 first = thread_number() / 32 * (32 * AT_ONCE); first < n; first += (i64)gridDim.x * BLOCK * AT_ONCE) {
+    u32 before[AT_ONCE], all = 0;
     u64 bits[AT_ONCE];
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
       const i64 k = first + i * 32 + WARP_LANE;
-      word[i] = k < count ? dense ? (u32)k : u.list[k] : 0;
+      bits[i] = k < n ? words[k] : 0;
     }
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i) bits[i] = first + i * 32 + WARP_LANE < count ? u.bits[word[i]] : 0;
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
       const u32 who = __ballot_sync(ALL_LANES, bits[i] != 0);
@@ -48,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     for (int i = 0; i < AT_ONCE; ++i) {
       if (!bits[i]) continue;
       if ((i64)(at + before[i]) < stack.room)
-        stack.words[at + before[i]] = word[i], stack.bits[at + before[i]] = bits[i];
+        stack.words[at + before[i]] = (u32)(first + i * 32 + WARP_LANE), stack.bits[at + before[i]] = bits[i];
       else report_fault(faults, 2 * statement + 1, (i64)at);
     }
   }
@@ -69,19 +59,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_stack(i64 n, Contro
 
 #ifdef KERNEL_clear_words
 // Remove all entries of a frontier.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_words(i64 n, Control control, WordsView u) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) clear_words(i64 n, Control control, u64* bits) {
   await_previous();
-  const u64 length = u.state[LIST_LENGTH], dense = u.state[DENSE];
-  if (!runs_with(control.runs(), length, dense)) return;
-  for (i64 k = thread_number(), count = dense ? n : (i64)length; k < count; k += (i64)gridDim.x * BLOCK)
-    u.bits[dense ? k : u.list[k]] = 0;
+  if (!control.runs()) return;
+  for (i64 k = thread_number(); k < n; k += (i64)gridDim.x * BLOCK) bits[k] = 0;
 }
 #endif  // KERNEL_clear_words
 
 #ifdef KERNEL_pop_words
-// Take the last frontier into u, which has no entries. values: of u, if `valued`.
+// Take the last frontier into a vector that has no entries. values: its truth values, if `valued`.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    pop_words(i64 n, Control control, WordsView u, u64* values, i64 valued, StackView stack) {
+    pop_words(i64 n, Control control, u64* words, u64* values, i64 valued, StackView stack) {
   await_previous();
   (void)n;
   const u64 top = stack.numbers[0];
@@ -90,11 +78,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   for (u64 k = begin + thread_number(); k < end; k += (u64)gridDim.x * BLOCK) {
     const u32 word = stack.words[k];
     const u64 bits = stack.bits[k];
-    u.list[k - begin] = word, u.bits[word] = bits;
+    words[word] = bits;
     if (valued) values[word] = bits;
   }
   if (!is_last((u32*)(stack.numbers + 2)) || threadIdx.x) return;
-  u.state[LIST_LENGTH] = end - begin, u.state[DENSE] = 0;
   stack.numbers[0] = top ? top - 1 : 0, stack.numbers[1] = begin;
 }
 #endif  // KERNEL_pop_words

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +12,11 @@ from semirings.dtypes import BOOL
 from ...kernels.variant import Variant
 from ...operations.operands import dummy
 from ...store import words
-from ..buffers import DENSE, FAULTS, STATE, Argument, Launch, StackMemory, stack_memory, stacked_vectors
+from ..buffers import FAULTS, Argument, Launch, stack_memory, stacked_vectors
 from ..fuse import OnStack, Round
-from ..ir import Vec
+from ..ir import MultivectorProduct
+from .column_rounds import ColumnSearch
+from .saved_rounds import SavedColumns
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -23,37 +24,29 @@ if TYPE_CHECKING:
 
 
 class Stacks:
-    """The stacks of a program. popped: the states of the worklists of vectors that are popped."""
+    """The stacks of a program. saved: those that searches push to column by column."""
 
-    def __init__(self, build: Build, plan: Round) -> None:
+    def __init__(self, build: Build, plan: Round, searches: Sequence[ColumnSearch]) -> None:
         device, items = build.device, [item for item in plan.all if isinstance(item, OnStack)]
-        self.memory = stack_memory(device, [item.statement for item in items])
-        found = {item.statement.target for item in items}
-        self.popped: dict[Vec, Array] = {x: device.xp.zeros(STATE, np.uint64) for x in found if isinstance(x, Vec)}
-        self.every = device.xp.zeros(STATE, np.uint64)  # the state of a frontier that is not listed
-        self.every[DENSE] = 1
+        self.saved: dict[int, SavedColumns] = {}
+        for search in searches:
+            product = search.advance.product
+            if search.push is not None and isinstance(product, MultivectorProduct):
+                self.saved[search.push.value.stack] = SavedColumns.of(device, product.lines)
+        self.memory = stack_memory(device, [x.statement for x in items if x.value.stack not in self.saved])
 
     @property
     def reset(self) -> list[Launch]:
-        """The launches before a run: stacks are empty, and vectors that are popped have other contents."""
-        return [self._empty(memory) for memory in self.memory.values()] + self.unlist(self.popped)
+        """The launches before a run: stacks are empty."""
+        saved = [array for memory in self.saved.values() for array in (memory.heights, memory.numbers)]
+        return [_empty(array) for array in (*saved, *(memory.numbers for memory in self.memory.values()))]
 
-    def _empty(self, memory: StackMemory) -> Launch:
-        def launch() -> None:
-            memory.numbers.fill(0)
-
-        return launch
-
-    def unlist(self, vectors: Iterable[Vec]) -> list[Launch]:
-        """The launches after which these vectors have no valid list."""
-        return [partial(self.popped[x].fill, 1) for x in vectors]  # DENSE, and a length that is not read
-
-    def launches(
-        self, build: Build, item: OnStack, k: int, lists: Mapping[Vec, Array], head: tuple[Argument, ...] = ()
-    ) -> list[Launch]:
-        """The launches of a statement in copy k of a round. lists: the states of valid worklists. head: of a launch
-        outside of rounds."""
-        memory, control = self.memory[item.value.stack], head or build.head(k)
+    def launches(self, build: Build, item: OnStack, k: int, head: tuple[Argument, ...] = ()) -> list[Launch]:
+        """The launches of a statement in copy k of a round. head: of a launch outside of rounds."""
+        control = head or build.head(k)
+        if item.value.stack in self.saved:
+            return self._saved(build, item, control)
+        memory = self.memory[item.value.stack]
         n = words(max((x.size for x in stacked_vectors(item.statement)), default=1))
         grid, number = build.grid(n), np.int64(item.value.number)
         launch = lambda name, *args: build.launcher(
@@ -64,22 +57,38 @@ class Stacks:
         (x,) = stacked_vectors(item.statement)
         frontier = build.buffers[x]
         if item.value.what == "push":
-            listed = lists.get(x)
-            list_ = frontier.at(frontier.lists) if listed is not None else dummy(build.device, "uint32")
-            of = frontier.at(frontier.bits), list_, self.every if listed is None else listed
-            return [launch("push_words", *of, *memory.arguments, build.outermost[FAULTS:], number)]
-        of = frontier.bits[0], frontier.lists[0], self.popped[x]
+            bits = frontier.at(frontier.bits)
+            return [launch("push_words", bits, *memory.arguments, build.outermost[FAULTS:], number)]
         values = frontier.values[0] if frontier.values else dummy(build.device, "uint64")
-        known = frontier.bits[0], frontier.lists[0], lists.get(x, self.every)
-        valued = np.int64(bool(frontier.values) and x.dtype is BOOL)
-        return [launch("clear_words", *known), launch("pop_words", *of, values, valued, *memory.arguments)]
+        valued, bits = np.int64(bool(frontier.values) and x.dtype is BOOL), frontier.bits[0]
+        return [launch("clear_words", bits), launch("pop_words", bits, values, valued, *memory.arguments)]
+
+    def _saved(self, build: Build, item: OnStack, control: tuple[Argument, ...]) -> list[Launch]:
+        """The same for a stack by columns, to which only a search pushes."""
+        memory = self.saved[item.value.stack]
+        n = np.int64(words(memory.lines.places))
+        variant = lambda name: Variant(name, (), (("LANES", 1),))
+        if item.value.what == "clear":
+            clear = variant("formats/bitmap/clear_saved")
+            return [build.launcher(clear, build.grid(memory.lines.width), (n, *control, *memory.arguments))]
+        (x,) = stacked_vectors(item.statement)
+        frontier, grid = build.buffers[x], build.grid(int(n))
+        values = frontier.values[0] if frontier.values else dummy(build.device, "uint64")
+        valued, bits = np.int64(bool(frontier.values) and x.dtype is BOOL), frontier.bits[0]
+        args = n, np.int64(memory.lines.stride), *control, *memory.arguments, bits, values, valued
+        cleared = build.launcher(variant("loop/gpu/clear_words"), grid, (n, *control, bits))
+        return [cleared, build.launcher(variant("formats/bitmap/pop_saved"), grid, args)]
 
     def once(self, build: Build, item: OnStack, where: str) -> Launch:
         """The launches of a statement before or after the rounds."""
-        found = self.launches(build, item, 0, {}, (*build.once, np.int64(0)))
+        found = self.launches(build, item, 0, (*build.once, np.int64(0)))
 
         def launch() -> None:
             for each in found:
                 each()
 
         return launch
+
+
+def _empty(array: Array) -> Launch:
+    return lambda: array.fill(0)
