@@ -14,6 +14,8 @@ from ..exceptions import ConvergenceWarning, warn
 from . import _check as check
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ..core import Matrix, Scalar, Vector
     from ..loop import Stack
     from ..typing import Array
@@ -179,25 +181,39 @@ class Loop:
 
     def run(self) -> None:
         self.reported[0] = 0
-        rounds = self.program.run(plain=self.plain)
-        report(rounds - self.reported[0])
+        self.rounds = self.program.run(plain=self.plain)
+        report(self.rounds - self.reported[0])
 
-    def search(
-        self, frontier: str, source: list[int], values: float | list[int], result: str, gb: ModuleType
-    ) -> Vector:
-        """The Vector state[result] after a run from `values` at the vertices `source` of state[frontier], which is
-        `while_`; the result is empty before."""
-        w = self.state[result]
-        if self.cached and not self.plain and len(source) == 1:
+    def evaluate(
+        self,
+        result: str,
+        gb: ModuleType,
+        *,
+        start: str = "",
+        source: Sequence[int] = (),
+        values: float | list[int] = True,
+        dtype: DataType | None = None,
+    ) -> Any:
+        """The Vector or Matrix state[result], as `dtype` if one is given, after a run in which state[start] begins with
+        `values` at the vertices `source`: of a Matrix, row k at source[k]. The result is empty before; all else is
+        empty, constant, a Scalar, or written first."""
+        w, x = self.state[result], self.state[start] if start else None
+        matrix = x is not None and x.ndim == 2
+        if self.cached and not self.plain and (x is None or matrix or len(source) == 1):
             value = values[0] if isinstance(values, list) else values
-            found: tuple[int, Vector] | None = self.program._run_from(source[0], value, w)
+            found = self.program._run_from(x, source, value, w, dtype)
             if found is not None:
-                report(found[0])
-                return found[1]
+                self.rounds, w = found
+                report(self.rounds)
+                return w if dtype is None or w.dtype == dtype else w.dup(dtype)
         w.clear()
-        check.set_entries(gb, self.state[frontier], source, values)
+        if matrix:
+            x.build(list(range(len(source))), list(source), [values] * len(source), clear=True)
+        elif x is not None:
+            check.set_entries(gb, x, source, values)
         self.run()
-        return self.result(w)
+        w = self.result(w)
+        return w if dtype is None or w.dtype == dtype else w.dup(dtype)
 
     def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x

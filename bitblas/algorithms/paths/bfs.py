@@ -47,7 +47,7 @@ def levels_until(A, source, depth_limit, targets, gb):
         loop.state["left"] << check.members(gb, targets, A.nrows)
         loop.state["while_"] << bool(targets)
     # q = true at the sources
-    return loop.search("frontier", source, True, "levels", gb)
+    return loop.evaluate("levels", gb, start="frontier", source=source)
 
 
 @algorithm(answer="distances per source", work="sources")
@@ -64,28 +64,20 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     rounds, work = _rounds(gb, depth_limit), loops.shared_work()
-    V = searched_levels(A, work.part(sources), gb, rounds)
-    return work.stacked(V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64))
+    return work.stacked(searched_levels(A, work.part(sources), gb, rounds, gb.dtypes.INT64))
 
 
-def searched_levels(A, sources, gb, rounds=None):
-    """The levels, INT16 if they fit, else INT64, of so many rounds at most."""
+def searched_levels(A, sources, gb, rounds=None, dtype=None):
+    """The levels, of so many rounds at most. dtype: None: INT16 if they fit, else INT64."""
     every = rounds is not None and rounds <= SHORT
-    loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
-    if not every and loop.state["while_"].nvals:  # some path is longer
-        loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
-    return loop.result(loop.state["levels"])
-
-
-def _searched(A, sources, gb, rounds, dtype):
-    """The loop of searches from all sources, after it ran."""
     k = len(sources)
-    loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
-    loop.state["levels"].clear()
+    loop = loops.cached_loop(_levels_of_each, A, gb, rounds if every else SHORT, k, gb.dtypes.INT16)
     # Q[s, sources[s]] = true
-    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
-    loop.run()
-    return loop
+    V = loop.evaluate("levels", gb, start="while_", source=sources, dtype=dtype)
+    if not every and loop.rounds == SHORT:  # some path may be longer
+        loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, gb.dtypes.INT64)
+        V = loop.evaluate("levels", gb, start="while_", source=sources)
+    return V
 
 
 def _levels_of_each(A, gb, limit, k, dtype):
@@ -151,7 +143,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
 
     loop = loops.cached_loop(_parents, A, gb, _rounds(gb, depth_limit))
     # q = each source, its own parent
-    return loop.search("while_", source, source, "parents", gb)
+    return loop.evaluate("parents", gb, start="while_", source=source, values=source)
 
 
 def _parents(A, gb, limit):

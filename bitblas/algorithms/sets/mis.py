@@ -34,11 +34,9 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     """
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = loops.cached_loop(_joining, A, gb)
-    loop.state["members"].clear()
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
-    loop.run()
-    return loop.result(loop.state["members"])
+    return loop.evaluate("members", gb)
 
 
 def _joining(A, gb):
