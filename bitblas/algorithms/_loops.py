@@ -186,7 +186,7 @@ class Loop:
 
     def evaluate(
         self,
-        result: str,
+        names: str | tuple[str, ...],
         gb: ModuleType,
         *,
         start: str = "",
@@ -194,26 +194,30 @@ class Loop:
         values: float | list[int] = True,
         dtype: DataType | None = None,
     ) -> Any:
-        """The Vector or Matrix state[result], as `dtype` if one is given, after a run in which state[start] begins with
-        `values` at the vertices `source`: of a Matrix, row k at source[k]. The result is empty before; all else is
-        empty, constant, a Scalar, or written first."""
-        w, x = self.state[result], self.state[start] if start else None
+        """The Vectors or Matrices of the state with these names (of one name: it alone), as `dtype` if one is given,
+        after a run in which state[start] begins with `values` at the vertices `source`: of a Matrix, row k at
+        source[k]. The results are empty before; all else is empty, constant, a Scalar, or written first."""
+        state = self.state
+        results, x = [state[name] for name in ((names,) if isinstance(names, str) else names)], state.get(start)
         matrix = x is not None and x.ndim == 2
+        found: tuple[int, list[Any]] | None = None
         if self.cached and not self.plain and (x is None or matrix or len(source) == 1):
             value = values[0] if isinstance(values, list) else values
-            found = self.program._run_from(x, source, value, w, dtype)
-            if found is not None:
-                self.rounds, w = found
-                report(self.rounds)
-                return w if dtype is None or w.dtype == dtype else w.dup(dtype)
-        w.clear()
-        if matrix:
-            x.build(list(range(len(source))), list(source), [values] * len(source), clear=True)
-        elif x is not None:
-            check.set_entries(gb, x, source, values)
-        self.run()
-        w = self.result(w)
-        return w if dtype is None or w.dtype == dtype else w.dup(dtype)
+            found = self.program._run_from(x, source, value, results, dtype)
+        if found is not None:
+            self.rounds, results = found
+            report(self.rounds)
+        else:
+            for w in results:
+                w.clear()
+            if matrix:
+                x.build(list(range(len(source))), list(source), [values] * len(source), clear=True)
+            elif x is not None:
+                check.set_entries(gb, x, source, values)
+            self.run()
+            results = [self.result(w) for w in results]
+        results = [w if dtype is None or w.dtype == dtype else w.dup(dtype) for w in results]
+        return results[0] if isinstance(names, str) else results
 
     def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x

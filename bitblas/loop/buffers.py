@@ -273,12 +273,12 @@ Answer: TypeAlias = "Vector | Matrix"
 
 class Asked(NamedTuple):
     """What a run of a program begins with, and what is asked of it. start: the Vector or Matrix that has `value` at
-    these positions, None: none has; result: the one whose contents are returned, and their type if it may differ."""
+    these positions, None: none has; results: those whose contents are returned, and their type if it may differ."""
 
     start: Answer | None
     places: Sequence[int]
     value: object
-    result: Answer
+    results: Sequence[Answer]
     dtype: DataType | None
 
 

@@ -299,12 +299,17 @@ class Program:
         return self._run_plain(self._tier_up)
 
     def _run_from(
-        self, start: Answer | None, source: Sequence[int], value: object, result: Answer, dtype: DataType | None = None
-    ) -> tuple[int, Answer] | None:
+        self,
+        start: Answer | None,
+        source: Sequence[int],
+        value: object,
+        results: Sequence[Answer],
+        dtype: DataType | None = None,
+    ) -> tuple[int, list[Answer]] | None:
         """Run with entries of one value in `start`: of a Vector at the positions `source`, of a Matrix in its first
-        rows, at these columns; and with `result` and all else empty. Return the number of rounds, and the contents of
-        `result` as a new object, whose values may have been widened to dtype. Faster than a run, because no object of
-        the program is written. None if the program has not run on a GPU, or not with such objects."""
+        rows, at these columns; and with the results and all else empty. Return the number of rounds, and the contents
+        of the results as new objects, whose values may have been widened to dtype. Faster than a run, because no object
+        of the program is written. None if the program has not run on a GPU, or not with such objects."""
         captured = self._captured
         if captured is None or self._checkpoint is not None or state.recorder is not None or one_by_one.throughout:
             return None
@@ -312,7 +317,7 @@ class Program:
             lines = lines_of(*start.shape)
             source = [lines.place(row, column) for row, column in enumerate(source)]
         with program_lock(captured.device):
-            return captured.run_packed(Asked(start, source, value, result, dtype), self.limit)
+            return captured.run_packed(Asked(start, source, value, results, dtype), self.limit)
 
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a

@@ -98,7 +98,7 @@ class CapturedProgram:
         self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
         self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
-        self.packed_runs: dict[tuple[int, int], PackedRun | None] = {}  # by the start and the result
+        self.packed_runs: dict[tuple[int, ...], PackedRun | None] = {}  # by the start and the results
         self.packed: PackedRun | None = None  # whose arguments are in the table
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
@@ -265,13 +265,13 @@ class CapturedProgram:
                     member.adopt(result.contents())
         return rounds
 
-    def run_packed(self, asked: Asked, limit: int) -> tuple[int, Answer] | None:
-        """The rounds, and the contents of one result, of a run from few entries. See `PackedRun`."""
+    def run_packed(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
+        """The rounds, and the contents of the results, of a run from few entries. See `PackedRun`."""
         if self._amortized() or not self.assumptions.same_matrices() or not self.inputs.stay():
             return None
         if devices.several:
             devices.activate(self.device)
-        key = id(asked.start), id(asked.result)
+        key = (id(asked.start), *map(id, asked.results))
         if key not in self.packed_runs:
             self.packed_runs[key] = PackedRun.of(self, asked)
         found = self.packed_runs[key]
@@ -354,53 +354,60 @@ def most_listed(member: ProgramVector) -> int:
 
 class PackedRun:
     """Runs of a program from few entries of one of its vectors (`start`, None: none), all other vectors being empty,
-    except those that are used in place; one Vector or Matrix is the result. The arguments of a launch are packed once;
-    a run writes the entries and the Scalars into them, and the result is a new object. No Vector of the program is read
-    or written."""
+    except those that are used in place; some Vectors or Matrices are the results. The arguments of a launch are packed
+    once; a run writes the entries and the Scalars into them, and the results are new objects. No Vector of the program
+    is read or written."""
 
-    def __init__(self, program: CapturedProgram, start: CopyIn | None, found: CopyOut, asked: Asked) -> None:
-        self.program, self.source, self.found, self.asked = program, start, found, asked  # kept alive: known by `id`
-        self.member = next(member for member, copy, _, _ in program.copies_out if copy is found)
+    def __init__(self, program: CapturedProgram, start: CopyIn | None, found: list[CopyOut], asked: Asked) -> None:
+        self.program, self.start, self.found, self.asked = program, start, found, asked  # kept alive: known by `id`
+        orders = {copy: member.order for member, copy, _, _ in program.copies_out}
+        self.orders = [orders[copy] for copy in found]
         if start is not None:
-            self.start = next(member for member, copy in program.copies_in if copy is start)
+            self.order = next(member.order for member, copy in program.copies_in if copy is start)
             self.kind = start.vec.dtype.np_type.type
             self.iso = program.facts.iso.get(start.vec.id)
 
     @classmethod
     def of(cls, program: CapturedProgram, asked: Asked) -> PackedRun | None:
-        """None unless the start and the result are the only inputs that are copied, and those of one rank."""
+        """None unless the start and the results are the only inputs that are copied, and those of one rank."""
         inputs = {id(source_of(member)): copy for member, copy in program.copies_in}
         outputs = {id(source_of(member)): copy for member, copy, _, _ in program.copies_out}
-        start, result = id(asked.start), id(asked.result)
-        if program.group is not None or result not in outputs or not {*inputs} <= {start, result}:
+        start, results = id(asked.start), [*map(id, asked.results)]
+        if program.group is not None or not {*results} <= {*outputs} or not {*inputs} <= {start, *results}:
             return None
         if (asked.start is not None and start not in inputs) or any(copy.bits is None for copy in inputs.values()):
             return None
-        return cls(program, inputs.get(start), outputs[result], asked)
+        return cls(program, inputs.get(start), [outputs[x] for x in results], asked)
 
-    def run(self, asked: Asked, limit: int) -> tuple[int, Answer] | None:
-        """The rounds, and the result; None if the program was captured for other values."""
-        program, source, found = self.program, self.source, self.found
+    def run(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
+        """The rounds, and the results; None if the program was captured for other values."""
+        program, start = self.program, self.start
         if program.packed is not self:
             for member, copy in program.copies_in:
                 vector = member.vector
                 copy.load(empty_vector(vector.device, vector.size, vector.dtype))
             program.packed = self
-        if source is not None:
+        if start is not None:
             entry, places = self.kind(asked.value), asked.places
             if self.iso is not None and entry != self.iso:
                 return None
-            if source.listed is not None and entry:
-                source.list_entries(places)
+            if start.listed is not None and entry:
+                start.list_entries(places)
             elif len(places) == 1:
-                order = self.start.order
-                source.load(SingleEntry(places[0] if order is None else order.place(places[0]), entry))
+                start.load(SingleEntry(places[0] if self.order is None else self.order.place(places[0]), entry))
             else:
                 return None
-        dtype = asked.dtype if asked.dtype is not None and found.widens(asked.dtype) else asked.result.dtype
-        rounds = program._execute(limit, {found: dtype})
-        store = found.contents()
-        if isinstance(asked.result, Matrix):
-            return rounds, Matrix._from_store(FlatStore(store, *asked.result.shape))
-        store.order = self.member.order
-        return rounds, Vector._from_store(store)
+        dtype = asked.dtype
+        needed = {
+            x: dtype if dtype is not None and x.widens(dtype) else given.dtype
+            for x, given in zip(self.found, asked.results, strict=True)
+        }
+        rounds, results = program._execute(limit, needed), list[Answer]()
+        for copy, given, order in zip(self.found, asked.results, self.orders, strict=True):
+            store = copy.contents()
+            store.order = order
+            if isinstance(given, Matrix):
+                results.append(Matrix._from_store(FlatStore(store, *given.shape)))
+            else:
+                results.append(Vector._from_store(store))
+        return rounds, results
