@@ -317,7 +317,7 @@ class Program:
             lines = lines_of(*start.shape)
             source = [lines.place(row, column) for row, column in enumerate(source)]
         with program_lock(captured.device):
-            return captured.run_packed(Asked(start, source, value, results, dtype), self.limit)
+            return captured.run_directly(Asked(start, source, value, results, dtype), self.limit)
 
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a

@@ -34,8 +34,7 @@ def dominating_set(A, *, seed=None, gb=None):
     loop = loops.cached_loop(_covering, A, gb)
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
-    loop.run()
-    return loop.result(loop.state["members"])
+    return loop.evaluate("members", gb)
 
 
 def _covering(A, gb):

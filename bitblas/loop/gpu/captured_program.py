@@ -98,8 +98,8 @@ class CapturedProgram:
         self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
         self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
-        self.packed_runs: dict[tuple[int, ...], PackedRun | None] = {}  # by the start and the results
-        self.packed: PackedRun | None = None  # whose arguments are in the table
+        self.direct_runs: dict[tuple[int, ...], DirectRun | None] = {}  # by the start and the results
+        self.loaded: DirectRun | None = None  # whose arguments are in the table
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
         before: list[Launch] = [
@@ -247,7 +247,7 @@ class CapturedProgram:
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
-        self.packed = None
+        self.loaded = None
         if devices.several:
             devices.activate(self.device)
         for member, copy in self.copies_in:
@@ -265,20 +265,20 @@ class CapturedProgram:
                     member.adopt(result.contents())
         return rounds
 
-    def run_packed(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
-        """The rounds, and the contents of the results, of a run from few entries. See `PackedRun`."""
+    def run_directly(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
+        """The rounds, and the contents of the results, of a run from few entries. See `DirectRun`."""
         if self._amortized() or not self.assumptions.same_matrices() or not self.inputs.stay():
             return None
         if devices.several:
             devices.activate(self.device)
         key = (id(asked.start), *map(id, asked.results))
-        if key not in self.packed_runs:
-            self.packed_runs[key] = PackedRun.of(self, asked)
-        found = self.packed_runs[key]
+        if key not in self.direct_runs:
+            self.direct_runs[key] = DirectRun.of(self, asked)
+        found = self.direct_runs[key]
         return None if found is None else found.run(asked, limit)
 
     def _execute(self, limit: int, needed: Mapping[CopyOut, DataType]) -> int:
-        """Launch the loop on the packed arguments and the present Scalars; return the rounds. needed: the results, and
+        """Launch the loop on the arguments in the table and the present Scalars; return the rounds. needed: the results, and
         the types of their values."""
         build, exchange = self.build, self.exchange
         exchange.put(self.numbers, FROM, self._initial_numbers(limit))
@@ -352,14 +352,17 @@ def most_listed(member: ProgramVector) -> int:
     return min(whole.shape) if isinstance(whole, Matrix) else 0
 
 
-class PackedRun:
-    """Runs of a program from few entries of one of its vectors (`start`, None: none), all other vectors being empty,
-    except those that are used in place; some Vectors or Matrices are the results. The arguments of a launch are packed
-    once; a run writes the entries and the Scalars into them, and the results are new objects. No Vector of the program
-    is read or written."""
+class DirectRun:
+    """Runs of a program from few entries of one of its vectors (`start`, None: none); the results are empty before, and
+    no other vector is both read and written. The arguments of a launch are set once; a run writes the entries and
+    the Scalars into them, and the results are new objects. No Vector of the program is written."""
 
     def __init__(self, program: CapturedProgram, start: CopyIn | None, found: list[CopyOut], asked: Asked) -> None:
         self.program, self.start, self.found, self.asked = program, start, found, asked  # kept alive: known by `id`
+        empty = {*map(id, (asked.start, *asked.results))}
+        self.empty = [(member, copy) for member, copy in program.copies_in if id(source_of(member)) in empty]
+        others = (item for item in program.copies_in if item not in self.empty)
+        self.constant = [(member, copy, member.held()) for member, copy in others]
         orders = {copy: member.order for member, copy, _, _ in program.copies_out}
         self.orders = [orders[copy] for copy in found]
         if start is not None:
@@ -368,25 +371,30 @@ class PackedRun:
             self.iso = program.facts.iso.get(start.vec.id)
 
     @classmethod
-    def of(cls, program: CapturedProgram, asked: Asked) -> PackedRun | None:
-        """None unless the start and the results are the only inputs that are copied, and those of one rank."""
+    def of(cls, program: CapturedProgram, asked: Asked) -> DirectRun | None:
+        """None if other vectors are read and written, or the program runs on several ranks."""
         inputs = {id(source_of(member)): copy for member, copy in program.copies_in}
         outputs = {id(source_of(member)): copy for member, copy, _, _ in program.copies_out}
         start, results = id(asked.start), [*map(id, asked.results)]
-        if program.group is not None or not {*results} <= {*outputs} or not {*inputs} <= {start, *results}:
+        empty = {start, *results} & {*inputs}
+        if program.group is not None or not {*results} <= {*outputs} or not {*inputs} & {*outputs} <= empty:
             return None
-        if (asked.start is not None and start not in inputs) or any(copy.bits is None for copy in inputs.values()):
+        if (asked.start is not None and start not in inputs) or any(inputs[x].bits is None for x in empty):
             return None
         return cls(program, inputs.get(start), [outputs[x] for x in results], asked)
 
     def run(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
         """The rounds, and the results; None if the program was captured for other values."""
         program, start = self.program, self.start
-        if program.packed is not self:
-            for member, copy in program.copies_in:
+        if any(member.held() is not store for member, _, store in self.constant):
+            return None
+        if program.loaded is not self:
+            for member, copy in self.empty:
                 vector = member.vector
                 copy.load(empty_vector(vector.device, vector.size, vector.dtype))
-            program.packed = self
+            for _, copy, store in self.constant:
+                copy.load(store)
+            program.loaded = self
         if start is not None:
             entry, places = self.kind(asked.value), asked.places
             if self.iso is not None and entry != self.iso:
