@@ -315,7 +315,8 @@ class Program:
             return None
         if isinstance(start, Matrix):
             lines = lines_of(*start.shape)
-            source = [lines.place(row, column) for row, column in enumerate(source)]
+            by_row, by_column = lines.place(1, 0), lines.place(0, 1)
+            source = [row * by_row + column * by_column for row, column in enumerate(source)]
         with program_lock(captured.device):
             return captured.run_directly(Asked(start, source, value, results, dtype), self.limit)
 

@@ -278,8 +278,8 @@ class CapturedProgram:
         return None if found is None else found.run(asked, limit)
 
     def _execute(self, limit: int, needed: Mapping[CopyOut, DataType]) -> int:
-        """Launch the loop on the arguments in the table and the present Scalars; return the rounds. needed: the results, and
-        the types of their values."""
+        """Launch the loop on the arguments in the table and the present Scalars; return the rounds. needed: the
+        results, and the types of their values."""
         build, exchange = self.build, self.exchange
         exchange.put(self.numbers, FROM, self._initial_numbers(limit))
         for scalar, kind, has, at in self.scalar_inputs:
