@@ -193,15 +193,15 @@ class Loop:
         source: Sequence[int] = (),
         values: float | list[int] = True,
         dtype: DataType | None = None,
-    ) -> Any:
+    ) -> Vector | Matrix | list[Vector | Matrix]:
         """The Vectors or Matrices of the state with these names (of one name: it alone), as `dtype` if one is given,
         after a run in which state[start] begins with `values` at the vertices `source`: of a Matrix, row k at
         source[k]. The results are empty before; all else is empty, constant, a Scalar, or written first."""
         state = self.state
-        results, x = [state[name] for name in ((names,) if isinstance(names, str) else names)], state.get(start)
-        matrix = x is not None and x.ndim == 2
-        found: tuple[int, list[Any]] | None = None
-        if self.cached and not self.plain and (x is None or matrix or len(source) == 1):
+        x = state.get(start)
+        results: list[Vector | Matrix] = [state[name] for name in ((names,) if isinstance(names, str) else names)]
+        found: tuple[int, list[Vector | Matrix]] | None = None
+        if self.cached and not self.plain and (x is None or x.ndim == 2 or len(source) == 1):
             value = values[0] if isinstance(values, list) else values
             found = self.program._run_from(x, source, value, results, dtype)
         if found is not None:
@@ -210,12 +210,12 @@ class Loop:
         else:
             for w in results:
                 w.clear()
-            if matrix:
+            if x is not None and x.ndim == 2:
                 x.build(list(range(len(source))), list(source), [values] * len(source), clear=True)
             elif x is not None:
-                check.set_entries(gb, x, source, values)
+                check.set_entries(gb, x, list(source), values)
             self.run()
-            results = [self.result(w) for w in results]
+            results = [w._release() for w in results] if self.cached else results
         results = [w if dtype is None or w.dtype == dtype else w.dup(dtype) for w in results]
         return results[0] if isinstance(names, str) else results
 

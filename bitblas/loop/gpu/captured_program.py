@@ -399,7 +399,7 @@ class DirectRun:
             entry, places = self.kind(asked.value), asked.places
             if self.iso is not None and entry != self.iso:
                 return None
-            if start.listed is not None and entry:
+            if entry and len(places) <= start.most:
                 start.list_entries(places)
             elif len(places) == 1:
                 start.load(SingleEntry(places[0] if self.order is None else self.order.place(places[0]), entry))
@@ -411,8 +411,8 @@ class DirectRun:
             for x, given in zip(self.found, asked.results, strict=True)
         }
         rounds, results = program._execute(limit, needed), list[Answer]()
-        for copy, given, order in zip(self.found, asked.results, self.orders, strict=True):
-            store = copy.contents()
+        for found, given, order in zip(self.found, asked.results, self.orders, strict=True):
+            store = found.contents()
             store.order = order
             if isinstance(given, Matrix):
                 results.append(Matrix._from_store(FlatStore(store, *given.shape)))

@@ -168,13 +168,14 @@ class Transfer:
 
 class CopyIn:
     """The pieces of a vector whose entries a run begins with: its bits (unless it stays full) and values. listed: a
-    list of entries, of a multivector of Booleans that are equal."""
+    list of up to `most` entries, of a multivector of equal values."""
 
     def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool, most: int = 0) -> None:
         """most: entries that may be listed."""
         self.exchange, self.frontier, self.vec = exchange, frontier, frontier.vec
         self.bits = None if full else exchange.add(frontier.bits[0])
-        self.listed = exchange.add_list(most) if most and not full and not frontier.values else None
+        self.most = 0 if full or frontier.values else most
+        self.listed = exchange.add_list(most) if self.most else None
         self.values, self.address = None, 0
         if frontier.values:
             self.values, self.address = exchange.add(frontier.values[0]), address(frontier.values[0])
