@@ -216,6 +216,7 @@ class CapturedProgram:
         self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
+        self.scalar_bytes: list[bytes | None] = [None] * len(self.scalar_inputs)  # those that the table has
         split = len(exchange.rows)
         buffers, advances, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.copies_out = [
@@ -282,11 +283,14 @@ class CapturedProgram:
         results, and the types of their values."""
         build, exchange = self.build, self.exchange
         exchange.put(self.numbers, FROM, self._initial_numbers(limit))
-        for scalar, kind, has, at in self.scalar_inputs:
+        for k, (scalar, kind, has, at) in enumerate(self.scalar_inputs):
             value = scalar._value
-            exchange.fill(has, np.uint8(value is not None))
-            if value is not None:
-                exchange.fill(at, kind(value))
+            raw = b"" if value is None else value.tobytes()
+            if raw != self.scalar_bytes[k]:
+                self.scalar_bytes[k] = raw
+                exchange.fill(has, np.uint8(value is not None))
+                if value is not None:
+                    exchange.fill(at, kind(value))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
@@ -314,9 +318,11 @@ class CapturedProgram:
         for structure in build.missing_sums.values():
             structure.sums_credit += rounds
         for s, k in self.reported.items():
-            host, dtype = exchange.reported.host, s.dtype.np_type
-            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
-            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
+            kind, value = s.dtype.np_type, None
+            if exchange.reported.words[k]:
+                raw = exchange.reported.host[k + 1 : k + SCALAR_WORDS].view(np.uint8)
+                value = raw[: kind.itemsize].view(kind)[0]
+            self.scalars[s.id]._store(value)
         return int(rounds)
 
     def _work_ahead(self, stream: int) -> None:
