@@ -6,9 +6,9 @@
 #include "kernels/views.cuh"
 
 #ifdef KERNEL_select_by_priority
-// What a vertex is: excluded, selected, or its priority rounded down, between these.
+// What a vertex is: excluded, selected, or the upper half of its priority, between these.
 #define EXCLUDED 0u
-#define SELECTED ((1u << KEY_BITS) - 1u)
+#define SELECTED 0xffffffffu
 // Numbers of the launch.
 #define GATE 0
 #define TIED 1  // neighbours have the same priority, so the answer depends on the rounds
@@ -16,14 +16,13 @@
 #define FEW 8  // entries of a long row that one lane reads
 #define AT_ONCE 4  // entries whose loads overlap
 
-// A priority in few bits, in the order of priorities: its highest bit, and those below it. Negative ones are alike.
-#define BELOW (KEY_BITS - 6)
+// The upper 32 bits of a priority, in the order of priorities.
 __device__ __forceinline__ u32 key_of(P_T x) {
-  const u64 bits = x > P_T(0) ? (u64)x : 1ull;
-  const u32 high = 63 - __clzll((i64)bits);
-  u32 key = high << BELOW | (u32)(bits << (63 - high) << 1 >> (64 - BELOW));
-  if (LEAST) key = SELECTED - key;
-  return key == EXCLUDED ? 1u : key == SELECTED ? SELECTED - 1 : key;
+  const u64 sign = P_T(-1) < P_T(0) ? 1ull << 63 : 0;
+  u64 bits = ((u64)x << (64 - 8 * sizeof(P_T))) ^ sign;
+  if (LEAST) bits = ~bits;
+  const u32 high = (u32)(bits >> 32);
+  return high == EXCLUDED ? 1u : high == SELECTED ? SELECTED - 1 : high;
 }
 
 // The graph, the priorities, what each vertex is, and the number of entries of its row that need not be read again.
@@ -31,7 +30,7 @@ struct Vertices {
   const PTR_T* ptr;
   const COL_T* col;
   const P_T* priority;
-  KEY_T* key;
+  u32* key;
   u32* passed;
 
   // Whether neighbour w of v, undecided with `mine`, is v's superior. SELECTED is better than all priorities.
@@ -74,6 +73,11 @@ __device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, PTR_
   return e < end ? GOES_ON : PASSES;
 }
 
+// Exclude a neighbour of a selected vertex. Many exclude a hub, whose writes follow each other, so they read it first.
+__device__ __forceinline__ void exclude(u32* key) {
+  if (!HUBS || peek(key) != EXCLUDED) poke(key, EXCLUDED);
+}
+
 // One visit of 32 vertices from `base` on, of which `undecided` are; returns those that still are. Called by the warp.
 template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u32 base, u32 undecided, u64* numbers) {
   const int lane = threadIdx.x & 31;
@@ -114,15 +118,15 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
     if (lane == owner) e = (PTR_T)(at + first), what = found;
   }
   if (waits && what == WAITS) g.passed[v] = (u32)(e - begin);
-  if (waits && what == IS_EXCLUDED) poke(g.key + v, (KEY_T)EXCLUDED);
+  if (waits && what == IS_EXCLUDED) poke(g.key + v, EXCLUDED);
   const bool selected = waits && what == PASSES;
-  if (selected) poke(g.key + v, (KEY_T)SELECTED);
+  if (selected) poke(g.key + v, SELECTED);
   // Exclude the neighbours: those of better priority are excluded already, the others are still undecided.
   const bool is_short = end - begin <= SHORT;
   if (selected && is_short)
     for (e = begin; e < end; ++e) {
       const u32 w = (u32)g.col[e];
-      if (w != v && (!CHECKS || peek(g.key + w) != EXCLUDED)) poke(g.key + w, (KEY_T)EXCLUDED);
+      if (w != v) exclude(g.key + w);
     }
   for (u32 left = __ballot_sync(ALL_LANES, selected && !is_short); left; left &= left - 1) {
     const int owner = __ffs(left) - 1;
@@ -130,7 +134,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
 #pragma unroll 4
     for (i64 at = from + lane; at < to; at += 32) {
       const u32 w = (u32)g.col[at];
-      if (w != base + owner && (!CHECKS || peek(g.key + w) != EXCLUDED)) poke(g.key + w, (KEY_T)EXCLUDED);
+      if (w != base + owner) exclude(g.key + w);
     }
   }
   return __ballot_sync(ALL_LANES, waits && what == WAITS);
@@ -150,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   for (u32 h = first; h < halves; h += step) {
     const u32 v = 32 * h + lane;
     const u32 bits = ((const u32*)waiting)[h];
-    if (v < size) g.key[v] = (KEY_T)(bits >> lane & 1 ? key_of(g.priority[v]) : EXCLUDED);
+    if (v < size) g.key[v] = bits >> lane & 1 ? key_of(g.priority[v]) : EXCLUDED;
   }
   barrier.meet();
   // Up to 32 warps share a word, if there are more warps than words.

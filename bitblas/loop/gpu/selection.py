@@ -21,6 +21,7 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
+from ...formats.schedule import longest_unit
 from ...kernels.variant import Variant
 from ..buffers import Launch
 from ..ir import NO_LIMIT, Body, MultivectorProduct, Product, Scal, Statement, Vec
@@ -115,9 +116,6 @@ def select_at_once(build: Build, found: Selection | str) -> SelectionLaunch | st
     return SelectionLaunch(build, found)
 
 
-KEY_BITS, CHECKS = 8, 1
-
-
 class SelectionLaunch:
     """The launch, and its memory. cleared: arrays, and what fills them before it."""
 
@@ -131,15 +129,13 @@ class SelectionLaunch:
             ("PTR", lookup_dtype(ptr.dtype)),
             ("COL", lookup_dtype(col.dtype)),
             ("P", found.waiting.dtype),
-            ("KEY", lookup_dtype(np.dtype(f"uint{KEY_BITS}"))),
         )
         threads, resident = tuning.count("selection.threads"), tuning.count("selection.blocks")
         constants = {"THREADS": threads, "RESIDENT": resident, "MEETS": 1, "LEAST": int(found.least)}
-        constants |= {"KEY_BITS": KEY_BITS, "CHECKS": CHECKS}
-        constants["SHORT"] = tuning.count("selection.short_row")
+        constants["SHORT"] = short = tuning.count("selection.short_row")
+        constants["HUBS"] = int(longest_unit(rows) > short)
         self.variant = Variant("loop/gpu/select_by_priority", types, tuple(constants.items()))
-        key = build.scratch.array(max(1, n), np.dtype(f"uint{KEY_BITS}"))
-        passed = build.scratch.array(max(1, n), np.uint32)
+        key, passed = (build.scratch.array(max(1, n), np.uint32) for _ in range(2))
         numbers: Array = device.xp.zeros(5, np.uint64)
         self.cleared = [(numbers, np.uint64(0))]
         waiting, members = build.buffers[found.waiting], build.buffers[found.members]
