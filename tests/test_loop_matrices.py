@@ -636,12 +636,12 @@ def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
 
 
 @pytest.mark.off_cpu  # there, objects are written
-@pytest.mark.parametrize("k", [5, 70])
-def test_runs_from_listed_entries_write_no_object(device, k):
+@pytest.mark.parametrize("k, kind", [(5, "INT8"), (70, "INT16")])
+def test_runs_from_listed_entries_write_no_object(device, k, kind):
     """Searches from one vertex a row: several rows a word, several words a row. Levels are widened on the way out."""
     rows, cols = edges()
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
-    V, Q = gb.Matrix("INT16", k, N), gb.Matrix(BOOL, k, N)
+    V, Q = gb.Matrix(kind, k, N), gb.Matrix(BOOL, k, N)
 
     def body(level):
         V(Q.S) << level

@@ -17,7 +17,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 
-SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
+SHORT = 2**7, 2**15  # rounds whose levels fit 8 and 16 bits: fewer bytes, which many searches write
 
 
 @algorithm(answer="distance per vertex", work="search")
@@ -68,16 +68,25 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
 
 
 def searched_levels(A, sources, gb, rounds=None, dtype=None):
-    """The levels, of so many rounds at most. dtype: None: INT16 if they fit, else INT64."""
-    every = rounds is not None and rounds <= SHORT
-    k = len(sources)
-    loop = loops.cached_loop(_levels_of_each, A, gb, rounds if every else SHORT, k, gb.dtypes.INT16)
-    # Q[s, sources[s]] = true
-    V = loop.evaluate("levels", gb, start="while_", source=sources, dtype=dtype)
-    if not every and loop.rounds == SHORT:  # some path may be longer
-        loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, gb.dtypes.INT64)
-        V = loop.evaluate("levels", gb, start="while_", source=sources)
-    return V
+    """The levels, of so many rounds at most. dtype: None: the narrowest type that holds them."""
+    kinds, k = loops.cached(_level_types, A, gb), len(sources)
+    while True:
+        dtype_of_loop, most = kind = kinds[0]
+        limit = rounds if most is None else most if rounds is None else min(most, rounds)
+        loop = loops.cached_loop(_levels_of_each, A, gb, limit, k, dtype_of_loop)
+        # Q[s, sources[s]] = true
+        V = loop.evaluate("levels", gb, start="while_", source=sources, dtype=dtype)
+        if limit == rounds or loop.rounds < limit:
+            return V
+        if kinds[0] is kind:  # some path is longer; later searches begin with the next type
+            kinds.pop(0)
+
+
+def _level_types(A, gb):
+    """Types of levels, with the rounds that they hold; shortened when a search takes more. On the CPU, where each type
+    compiles kernels of its own, only two."""
+    narrow, wide = zip((gb.dtypes.INT8, gb.dtypes.INT16), SHORT)
+    return [*([narrow] if loops.runs_in_any_order(A) else []), wide, (gb.dtypes.INT64, None)]
 
 
 def _levels_of_each(A, gb, limit, k, dtype):

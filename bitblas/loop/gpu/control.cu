@@ -133,16 +133,17 @@ __device__ __forceinline__ void differ(const Piece& x, u64 i, Pair& w) {
   if (i == x.at >> 1) (x.at & 1 ? w.high : w.low) = x.word;
 }
 
-// Integers of 16 bits first .. end of a piece, an even number of them, as integers of 64 bits; by a block.
-__device__ __forceinline__ void widen(const Piece& x, u64 from, u64 first, u64 end) {
+// Integers first .. end of a piece, an even number of them, as integers of 64 bits; by a block. Two: a pair of them.
+template <class I, class Two> __device__ __forceinline__ void widen(const Piece& x, u64 from, u64 first, u64 end) {
   for (first = first / 2 + threadIdx.x; first < end / 2; first += WIDENED * BLOCK) {
-    u32 two[WIDENED];
+    Two two[WIDENED];
 #pragma unroll
-    for (int k = 0; k < WIDENED; ++k) two[k] = first + k * BLOCK < end / 2 ? ((const u32*)from)[first + k * BLOCK] : 0;
+    for (int k = 0; k < WIDENED; ++k)
+      two[k] = first + k * BLOCK < end / 2 ? ((const Two*)from)[first + k * BLOCK] : (Two)0;
 #pragma unroll
     for (int k = 0; k < WIDENED; ++k)
       if (first + k * BLOCK < end / 2)
-        ((Pair*)x.to)[first + k * BLOCK] = {(u64)(i64)(short)(two[k] & 0xffff), (u64)(i64)(short)(two[k] >> 16)};
+        ((Pair*)x.to)[first + k * BLOCK] = {(u64)(i64)(I)two[k], (u64)(i64)(I)(two[k] >> 8 * sizeof(I))};
   }
 }
 
@@ -198,7 +199,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const u64 from = x.from[by_grid * x.steps % 3];
       const u64 begin = (chunk - before[k]) * CHUNK, end = begin + CHUNK < x.bytes ? begin + CHUNK : x.bytes;
       if (x.widens) {
-        widen(x, from, begin / 2, end / 2);
+        if (x.widens == 1) widen<signed char, u16>(x, from, begin, end);
+        else widen<short, u32>(x, from, begin / 2, end / 2);
         continue;
       }
       const u64 odd = x.to | from;

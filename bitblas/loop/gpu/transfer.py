@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from semirings.dtypes import BOOL, INT16, INT64, DataType
+from semirings.dtypes import BOOL, INT8, INT16, INT64, DataType
 
 from ... import tuning
 from ...core.vector import Vector
@@ -242,8 +242,8 @@ class ResultMemory(NamedTuple):
 
 
 class CopyOut:
-    """The pieces of a result vector: its bits and values, in memory that is allocated for each run. Integers of 16 bits
-    may be widened to 64 on the way."""
+    """The pieces of a result vector: its bits and values, in memory that is allocated for each run. Integers of 8 or
+    16 bits may be widened to 64 on the way."""
 
     def __init__(self, exchange: Transfer, frontier: Frontier, steps: int, *, full: bool) -> None:
         self.exchange, self.frontier, self.full = exchange, frontier, full
@@ -261,7 +261,7 @@ class CopyOut:
     def widens(self, dtype: DataType) -> bool:
         """Whether a run can widen the values to that type."""
         shape = self.values_shape
-        return dtype is INT64 and self.frontier.vec.dtype is INT16 and shape is not None and shape[0] % 2 == 0
+        return dtype is INT64 and self.frontier.vec.dtype in (INT8, INT16) and shape is not None and shape[0] % 2 == 0
 
     def allocate(self, stream: int, dtype: DataType) -> None:
         """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance. dtype:
@@ -269,7 +269,8 @@ class CopyOut:
         if dtype is not self.dtype:
             assert self.values is not None
             self.dtype, self.allocated = dtype, {}
-            self.exchange.put(self.values, WIDENS, int(dtype is not self.frontier.vec.dtype))
+            narrow = self.frontier.vec.dtype
+            self.exchange.put(self.values, WIDENS, 0 if dtype is narrow else narrow.np_type.itemsize)
         self.memory = memory = self.allocated.get(stream) or self._memory()
         self.allocated, self.skipped = {}, False
         words = self.exchange.table.words
