@@ -699,3 +699,34 @@ def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
     assert program.run() == turns.max()
     assert dense(total) == expected(rows, cols, x, turns, min, lambda z, i, j: z + weight[i, j])
     assert device == "cpu" or any("pull_worklist" in line.variant for line in program.explain().launches)
+
+
+@pytest.mark.off_cpu  # there, objects are written
+@pytest.mark.parametrize("k, kind", [(5, "INT8"), (70, "INT16")])
+def test_runs_from_listed_entries_write_no_object(device, k, kind):
+    """Searches from one vertex a row: several rows a word, several words a row. Levels are widened on the way out."""
+    rows, cols = edges()
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
+    V, Q = gb.Matrix(kind, k, N), gb.Matrix(BOOL, k, N)
+
+    def body(level):
+        V(Q.S) << level
+        Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[BOOL])
+
+    program, at = Program(body, while_=Q), list(range(k))
+    start = lambda ends: Q.build(at[: len(ends)], ends, [True] * len(ends), clear=True)
+    ends = np.random.default_rng(k).integers(0, N, (3, k)).tolist()
+    assert program._run_from(Q, ends[0], True, [V]) is None, "it was not captured"
+    for some in (ends[0], ends[1][: k - 2]):  # first written, then listed; fewer than before
+        V.clear()
+        start(some)
+        rounds = program.run()
+        found = program._run_from(Q, some, True, [V], INT64)
+        assert found is not None and found[0] == rounds and Q.nvals == 0
+        assert found[1][0].dtype == INT64 and found[1][0].isequal(V.dup(INT64))
+    before, (_, (levels,)) = V.dup(), program._run_from(Q, ends[2], True, [V])
+    assert levels.dtype == V.dtype and V.isequal(before) and not levels.isequal(before)
+    B = graphblas.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
+    same(levels, gb.algorithms.levels_from_each(B, ends[2], gb=graphblas))
+    assert program._run_from(Q, ends[2], False, [V]) is None, "it was captured for entries that are true"
+    assert program._run_from(None, [], True, [V]) is None, "the first frontier is an input"

@@ -271,7 +271,10 @@ def test_levels_of_long_paths_have_more_bits(device, monkeypatch, limit):
     at = np.arange(n - 1)
     A = gb.Matrix.from_coo([*at, *at + 1], [*at + 1, *at], True, nrows=n, ncols=n, device=device)
     V = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
-    monkeypatch.setattr(bfs, "SHORT", 8)
+    monkeypatch.setattr(bfs, "SHORT", (8, 16))
+    A = A.dup()
+    A[0, 2] = True  # other contents
+    del A[0, 2]
     long = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
     assert V.dtype == long.dtype == gb.dtypes.INT64 and long.isequal(V)
     level = abs(np.arange(n) - np.array(sources)[:, None])

@@ -14,6 +14,8 @@ from ..exceptions import ConvergenceWarning, warn
 from . import _check as check
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ..core import Matrix, Scalar, Vector
     from ..loop import Stack
     from ..typing import Array
@@ -179,25 +181,43 @@ class Loop:
 
     def run(self) -> None:
         self.reported[0] = 0
-        rounds = self.program.run(plain=self.plain)
-        report(rounds - self.reported[0])
+        self.rounds = self.program.run(plain=self.plain)
+        report(self.rounds - self.reported[0])
 
-    def search(
-        self, frontier: str, source: list[int], values: float | list[int], result: str, gb: ModuleType
-    ) -> Vector:
-        """The Vector state[result] after a run from `values` at the vertices `source` of state[frontier], which is
-        `while_`; the result is empty before."""
-        w = self.state[result]
-        if self.cached and not self.plain and len(source) == 1:
+    def evaluate(
+        self,
+        names: str | tuple[str, ...],
+        gb: ModuleType,
+        *,
+        start: str = "",
+        source: Sequence[int] = (),
+        values: float | list[int] = True,
+        dtype: DataType | None = None,
+    ) -> Vector | Matrix | list[Vector | Matrix]:
+        """The Vectors or Matrices of the state with these names (of one name: it alone), as `dtype` if one is given,
+        after a run in which state[start] begins with `values` at the vertices `source`: of a Matrix, row k at
+        source[k]. The results are empty before; all else is empty, constant, a Scalar, or written first."""
+        state = self.state
+        x = state.get(start)
+        results: list[Vector | Matrix] = [state[name] for name in ((names,) if isinstance(names, str) else names)]
+        found: tuple[int, list[Vector | Matrix]] | None = None
+        if self.cached and not self.plain and (x is None or x.ndim == 2 or len(source) == 1):
             value = values[0] if isinstance(values, list) else values
-            found: tuple[int, Vector] | None = self.program._run_from(source[0], value, w)
-            if found is not None:
-                report(found[0])
-                return found[1]
-        w.clear()
-        check.set_entries(gb, self.state[frontier], source, values)
-        self.run()
-        return self.result(w)
+            found = self.program._run_from(x, source, value, results, dtype)
+        if found is not None:
+            self.rounds, results = found
+            report(self.rounds)
+        else:
+            for w in results:
+                w.clear()
+            if x is not None and x.ndim == 2:
+                x.build(list(range(len(source))), list(source), [values] * len(source), clear=True)
+            elif x is not None:
+                check.set_entries(gb, x, list(source), values)
+            self.run()
+            results = [w._release() for w in results] if self.cached else results
+        results = [w if dtype is None or w.dtype == dtype else w.dup(dtype) for w in results]
+        return results[0] if isinstance(names, str) else results
 
     def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x

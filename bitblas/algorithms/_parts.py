@@ -11,7 +11,7 @@ from . import _check as check
 from . import _loops as loops
 
 if TYPE_CHECKING:
-    from ..core import Matrix, Scalar, Vector
+    from ..core import Matrix, Vector
     from ..operations.peeling import EdgeNumbers
     from ..order import Order
     from ..store import MatrixStore
@@ -149,21 +149,17 @@ def _mixed(x: Array) -> Array:
     return x ^ x >> 16
 
 
-def random_vector(x: Vector, key: Scalar | int, gb: ModuleType) -> Vector:
-    """The same by GraphBLAS statements, usable in a loop's body: x is a Vector of INT64, key a Scalar or number, all in
-    [0, 2**32). Distinct values of x give distinct results.
+def mixed_vector(x: Vector, gb: ModuleType) -> Vector:
+    """`_mixed` by GraphBLAS statements, usable in a loop's body, of a Vector of UINT32, whose products wrap: the hash
+    of x and a key is mixed(mixed(x) ^ key). Distinct values of x give distinct results.
     """
-    return _mix(_mix(x, gb).apply(gb.binary.bxor, right=key).new(), gb)
-
-
-def _mix(x: Vector, gb: ModuleType) -> Vector:
-    binary = gb.binary
-    for shift, factor in ROUNDS:
-        # x = (x ^ x >> shift) * factor mod 2^32
-        x = binary.bxor(x & x.apply(binary.bshift, right=-shift).new()).new()
-        x = x.apply(binary.times, right=factor).new().apply(binary.band, right=MASK).new()
+    binary, UINT32 = gb.binary, gb.dtypes.UINT32
+    bxor, times, shift = binary.bxor[UINT32], binary.times[UINT32], binary.bshift[UINT32]
+    for down, factor in ROUNDS:
+        # x = (x ^ x >> down) * factor mod 2^32
+        x = bxor(x & x.apply(shift, right=-down).new()).new().apply(times, right=factor).new()
     # x ^ x >> 16
-    return binary.bxor(x & x.apply(binary.bshift, right=-16).new()).new()
+    return bxor(x & x.apply(shift, right=-16).new()).new()
 
 
 def degree_vector(A: Matrix, gb: ModuleType) -> Vector:

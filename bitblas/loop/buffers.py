@@ -33,6 +33,8 @@ from .symbolic.multivectors import MultivectorAsVector, as_vector
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from semirings.dtypes import DataType
+
     from ..core.matrix.matrix import Matrix
     from ..order import Order
     from ..store import MatrixStore
@@ -264,6 +266,20 @@ class SingleEntry:
 
     def __init__(self, place: int, value: np.generic) -> None:
         self.place, self.values = place, value
+
+
+Answer: TypeAlias = "Vector | Matrix"
+
+
+class Asked(NamedTuple):
+    """What a run of a program begins with, and what is asked of it. start: the Vector or Matrix that has `value` at
+    these positions, None: none has; results: those whose contents are returned, and their type if it may differ."""
+
+    start: Answer | None
+    places: Sequence[int]
+    value: object
+    results: Sequence[Answer]
+    dtype: DataType | None
 
 
 class ProgramVector:

@@ -28,12 +28,17 @@ from ..core.vector import Vector
 from ..device import get, object_files
 from ..display import html
 from ..exceptions import CaptureError, InvalidValue
+from ..formats.bitmap.layout import lines_of
+from .buffers import Asked
 from .ir import NO_LIMIT
 from .symbolic.control_flow import OnHost, state_of
 from .symbolic.control_flow import plain_loops as one_by_one
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ..device import Device
+    from .buffers import Answer
     from .checkpoint import Checkpoint
     from .cpu.build import CpuRounds
     from .fuse import Line
@@ -293,15 +298,27 @@ class Program:
             self._tier_up = TierUp(self.body, self.condition)
         return self._run_plain(self._tier_up)
 
-    def _run_from(self, place: int, value: object, result: Vector) -> tuple[int, Vector] | None:
-        """Run from `value` at `place`, the only entry of the condition, with `result` and all else empty; return the
-        number of rounds, and the contents of `result` as a new Vector. Faster than a run, because no Vector is written.
-        None if the program has not run on a GPU, or not with such vectors."""
+    def _run_from(
+        self,
+        start: Answer | None,
+        source: Sequence[int],
+        value: object,
+        results: Sequence[Answer],
+        dtype: DataType | None = None,
+    ) -> tuple[int, list[Answer]] | None:
+        """Run with entries of one value in `start`: of a Vector at the positions `source`, of a Matrix in its first
+        rows, at these columns; and with the results and all else empty. Return the number of rounds, and the contents
+        of the results as new objects, whose values may have been widened to dtype. Faster than a run, because no object
+        of the program is written. None if the program has not run on a GPU, or not with such objects."""
         captured = self._captured
         if captured is None or self._checkpoint is not None or state.recorder is not None or one_by_one.throughout:
             return None
+        if isinstance(start, Matrix):
+            lines = lines_of(*start.shape)
+            by_row, by_column = lines.place(1, 0), lines.place(0, 1)
+            source = [row * by_row + column * by_column for row, column in enumerate(source)]
         with program_lock(captured.device):
-            return captured.run_from(place, value, result, self.limit)
+            return captured.run_directly(Asked(start, source, value, results, dtype), self.limit)
 
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a

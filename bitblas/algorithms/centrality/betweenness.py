@@ -69,8 +69,7 @@ def betweenness_centrality(
         # c += the column sums of D, over all batches
         some = list(own[first : first + size])
         if lengths is None:
-            found, logs = _searched(A, gb, some, min(batch, len(own)), logs)
-            D = found["dependencies"]
+            (D,), logs = _searched(A, gb, some, min(batch, len(own)), logs)
         else:
             D = _by_length(lengths, some[0], gb)[0]
         c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
@@ -123,9 +122,8 @@ def edge_betweenness_centrality(
         loops.report(total=len(sources))
     for first in range(0, 0 if lengths else len(own), batch):
         some = list(own[first : first + batch])
-        found, logs = _searched(A, gb, some, min(batch, len(own)), logs, edges=True)
-        P, V = found["paths"]
-        columns = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
+        (D, P, V), logs = _searched(A, gb, some, min(batch, len(own)), logs, edges=True)
+        columns = [(D, 0.0), (P, 1.0), (V, -1)]
         for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in columns)):
             # e[i, j] += p[i] / p[j] (1 + d[j]) if V[j] = V[i] + 1
             ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
@@ -157,40 +155,34 @@ def _sources(gb, sources, k, seed, n):
 
 
 def _searched(A, gb, sources, k, logs, edges=False):
-    """The loop's state after up to k searches, and whether they used logarithms. After an overflow, later batches use
-    logarithms from the start.
+    """D of up to k searches, for edges also P and V, and whether they used logarithms. After an overflow, later batches
+    use logarithms from the start.
     """
+    names = ("dependencies", "paths", "levels")[: 3 if edges else 1]
     for tried in (False, True)[logs:]:
         loop = loops.cached_loop(_searching, A, gb, k, tried, edges)
-        starts, D, most = (loop.state[name] for name in ("starts", "dependencies", "most"))
         # starts[s, sources[s]] = true; the loop runs
         loop.state["while_"] << True
-        if k > 1:
-            at = list(range(len(sources))), sources
-            starts << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
-        else:
-            starts.clear()
-            starts[sources[0]] = True
         with loops.silenced():  # rounds are sources here
-            loop.run()
+            found = loop.evaluate(names, gb, start="starts", source=sources)
         # an overflowed count is infinite, and the shares derived from it are not finite
-        total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
-        if tried or (total < float("inf") and most.value < float("inf")):
+        if tried or (loop.state["total"].value < float("inf") and loop.state["most"].value < float("inf")):
             break
-    return loop.state, tried
+    return found, tried
 
 
 def _searching(A, gb, k, logs, edges):
     """A loop for k sources. D: the dependencies of each source on each vertex it reaches (a Vector for one source).
-    most: the largest path count. logs: path counts and shares are stored as logarithms. edges: whether P and V are
-    returned.
+    total: their sum; most: the largest path count. logs: path counts and shares are stored as logarithms. edges:
+    whether P and V are returned.
     """
     FP64, INT32, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "BOOL"))
     binary, n, saved = gb.binary, A.nrows, loops.frontier_stack()
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
     D, starts = make(FP64), make(BOOL)
     paths = (make(FP64), make(INT32)) if edges else ()
-    most, searches, number = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(BOOL)
+    most, total = gb.Scalar(FP64), gb.Scalar(FP64)
+    searches, number = gb.Scalar(BOOL), gb.Scalar(BOOL)
     # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
@@ -228,6 +220,7 @@ def _searching(A, gb, k, logs, edges):
         loops.repeat(lambda _: back(Q, T, P, level), level)
         # D<starts> = 0: a source is an end of all its paths
         D(starts.S) << 0.0
+        total << (D.reduce_scalar if k > 1 else D.reduce)(gb.monoid.plus, allow_empty=False)
         searches << False
 
     def forth(depth, Q, P, V):
@@ -257,7 +250,7 @@ def _searching(A, gb, k, logs, edges):
             D(level.S, gb.monoid.plus) << times(Q & P)
         share(T, P, level)
 
-    state = {"starts": starts, "dependencies": D, "most": most, "paths": paths}
+    state = {"starts": starts, "dependencies": D, "most": most, "total": total, **dict(zip(("paths", "levels"), paths))}
     return {"begin": begin, "body": body, "while_": searches, **state}
 
 

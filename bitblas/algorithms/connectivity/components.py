@@ -55,8 +55,7 @@ def _components(make, A, gb):
     if has_one_thread_labels(A, tuning.count("components.threads")) and reads_plain_rows(A):
         return component_labels(A, gb)
     loop = loops.cached_loop(make, A, gb)
-    loop.run()
-    return loop.result(loop.state["labels"])
+    return loop.evaluate("labels", gb)
 
 
 def _weak_labels(A, gb):

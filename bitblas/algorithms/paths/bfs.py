@@ -17,7 +17,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 
-SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
+SHORT = 2**7, 2**15  # rounds whose levels fit 8 and 16 bits: fewer bytes, which many searches write
 
 
 @algorithm(answer="distance per vertex", work="search")
@@ -47,7 +47,7 @@ def levels_until(A, source, depth_limit, targets, gb):
         loop.state["left"] << check.members(gb, targets, A.nrows)
         loop.state["while_"] << bool(targets)
     # q = true at the sources
-    return loop.search("frontier", source, True, "levels", gb)
+    return loop.evaluate("levels", gb, start="frontier", source=source)
 
 
 @algorithm(answer="distances per source", work="sources")
@@ -64,28 +64,29 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     rounds, work = _rounds(gb, depth_limit), loops.shared_work()
-    V = searched_levels(A, work.part(sources), gb, rounds)
-    return work.stacked(V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64))
+    return work.stacked(searched_levels(A, work.part(sources), gb, rounds, gb.dtypes.INT64))
 
 
-def searched_levels(A, sources, gb, rounds=None):
-    """The levels, INT16 if they fit, else INT64, of so many rounds at most."""
-    every = rounds is not None and rounds <= SHORT
-    loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
-    if not every and loop.state["while_"].nvals:  # some path is longer
-        loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
-    return loop.result(loop.state["levels"])
+def searched_levels(A, sources, gb, rounds=None, dtype=None):
+    """The levels, of so many rounds at most. dtype: None: the narrowest type that holds them."""
+    kinds, k = loops.cached(_level_types, A, gb), len(sources)
+    while True:
+        dtype_of_loop, most = kind = kinds[0]
+        limit = rounds if most is None else most if rounds is None else min(most, rounds)
+        loop = loops.cached_loop(_levels_of_each, A, gb, limit, k, dtype_of_loop)
+        # Q[s, sources[s]] = true
+        V = loop.evaluate("levels", gb, start="while_", source=sources, dtype=dtype)
+        if limit == rounds or loop.rounds < limit:
+            return V
+        if kinds[0] is kind:  # some path is longer; later searches begin with the next type
+            kinds.pop(0)
 
 
-def _searched(A, sources, gb, rounds, dtype):
-    """The loop of searches from all sources, after it ran."""
-    k = len(sources)
-    loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
-    loop.state["levels"].clear()
-    # Q[s, sources[s]] = true
-    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
-    loop.run()
-    return loop
+def _level_types(A, gb):
+    """Types of levels, with the rounds that they hold; shortened when a search takes more. On the CPU, where each type
+    compiles kernels of its own, only two."""
+    narrow, wide = zip((gb.dtypes.INT8, gb.dtypes.INT16), SHORT)
+    return [*([narrow] if loops.runs_in_any_order(A) else []), wide, (gb.dtypes.INT64, None)]
 
 
 def _levels_of_each(A, gb, limit, k, dtype):
@@ -151,7 +152,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
 
     loop = loops.cached_loop(_parents, A, gb, _rounds(gb, depth_limit))
     # q = each source, its own parent
-    return loop.search("while_", source, source, "parents", gb)
+    return loop.evaluate("parents", gb, start="while_", source=source, values=source)
 
 
 def _parents(A, gb, limit):

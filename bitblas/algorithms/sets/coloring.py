@@ -40,8 +40,7 @@ def coloring(A, *, seed=None, gb=None):
     """
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = loops.cached_loop(_choosing, A, gb, seed)
-    loop.run()
-    return loop.result(loop.state["colors"])
+    return loop.evaluate("colors", gb)
 
 
 @algorithm(graph="undirected", answer="vertex sets")

@@ -18,7 +18,7 @@ Berger, Rompel, Shor: Efficient NC algorithms for set cover with applications to
 from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import MASK, random_vector
+from .._parts import MASK, mixed_vector
 
 
 @algorithm(answer="value per vertex")
@@ -34,13 +34,13 @@ def dominating_set(A, *, seed=None, gb=None):
     loop = loops.cached_loop(_covering, A, gb)
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
-    loop.run()
-    return loop.result(loop.state["members"])
+    return loop.evaluate("members", gb)
 
 
 def _covering(A, gb):
-    n, BOOL, INT64, binary = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
-    seed, vertex = gb.Scalar(INT64), gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new(INT64)
+    n, BOOL, INT64, UINT32, binary = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.UINT32, gb.binary
+    seed = gb.Scalar(UINT32)
+    mixed = mixed_vector(gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new(UINT32), gb)
     members, open_, fresh = gb.Vector(BOOL, n), gb.Vector(BOOL, n), gb.Vector(BOOL, n)
     # B = A or I: a vertex dominates itself
     B = binary.pair[BOOL](A | gb.Vector.from_scalar(True, n).diag()).new()
@@ -48,12 +48,13 @@ def _covering(A, gb):
     def begin():
         members.clear()
         open_ << True
-        return (random_vector(vertex, seed, gb),)
+        # a random number for each vertex
+        return (mixed_vector(mixed.apply(binary.bxor[UINT32], right=seed).new(), gb),)
 
     def body(_, draw):
         # key = gain in the upper bits, a random number in the lower; gain = B plus.pair open, no entry for 0
         key = B.mxv(open_, gb.semiring.plus_pair[INT64]).new().apply(binary.bshift, right=32).new()
-        key << binary.bor(key & draw)
+        key << binary.bor[INT64](key & draw)
         # best<open> = B' max.second key; most = B max.second best
         best = B.T.mxv(key, gb.semiring.max_second[INT64]).new(mask=open_.S)
         most = B.mxv(best, gb.semiring.max_second[INT64]).new()

@@ -34,8 +34,7 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = loops.cached_loop(_choosing, A, gb, weighted, seed)
-    loop.run()
-    return loop.result(loop.state["mate"])
+    return loop.evaluate("mate", gb)
 
 
 def _choosing(A, gb, weighted, seed):

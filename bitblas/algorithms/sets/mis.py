@@ -19,7 +19,7 @@ from .. import _check as check
 from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import MASK, degree_vector, gather_values, random_vector
+from .._parts import MASK, degree_vector, gather_values, mixed_vector
 
 
 @algorithm(graph="undirected", answer="value per vertex")
@@ -34,17 +34,16 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     """
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = loops.cached_loop(_joining, A, gb)
-    loop.state["members"].clear()
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
-    loop.run()
-    return loop.result(loop.state["members"])
+    return loop.evaluate("members", gb)
 
 
 def _joining(A, gb):
-    BOOL, INT64, binary = gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
-    degree, seed = degree_vector(A, gb), gb.Scalar(INT64)
+    BOOL, INT64, UINT32, binary = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.UINT32, gb.binary
+    degree, seed = degree_vector(A, gb), gb.Scalar(UINT32)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
+    mixed, above = mixed_vector(vertex.dup(UINT32), gb), degree.apply(binary.plus, right=1).new(UINT32)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     at_once = loops.runs_in_any_order(A) and A.nvals <= tuning.value("selection.degree") * A.nrows
     most = degree.reduce(gb.monoid.max).new().value or 0
@@ -58,9 +57,9 @@ def _joining(A, gb):
 
     def begin():
         # s = score = random / (1 + degree) in the upper bits, random in the lower, so that scores are distinct
-        draw = random_vector(vertex, seed, gb)
-        share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
-        score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
+        draw = mixed_vector(mixed.apply(binary.bxor[UINT32], right=seed).new(), gb)
+        share = binary.cdiv[UINT32](draw.apply(binary.bshift[UINT32], right=-1).new() & above).new(INT64)
+        score = binary.bor[INT64](share.apply(binary.bshift[INT64], right=32).new() & draw).new()
         s << score
         if uneven:
             # worse = score[likely] > score: these vertices cannot join, so their other neighbours are not read

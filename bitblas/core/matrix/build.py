@@ -934,10 +934,10 @@ class MatrixBuild(StoredMatrix):
         -----
         Also raises the errors of `from_coo`.
         """
-        if self.nvals and not clear:
+        if not clear and self.nvals:
             raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")
         if nrows is None and ncols is None and (few := self._few(rows, columns, values)) is not None:
-            if self.nvals:
+            if clear:
                 self._adopt(self._empty_store())
             self._pending.update(few)
             return

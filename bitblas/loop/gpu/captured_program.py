@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,23 @@ from ...device import address, tracing
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop
 from ...plan.format_choice import sums_amortized, transpose_amortized
-from ...store import VectorStore, empty_vector
+from ...store import FlatStore, VectorStore, empty_vector
 from .. import analysis
-from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, SingleEntry, program_vectors
+from ..buffers import (
+    ROUNDS,
+    STATE,
+    Answer,
+    Asked,
+    Assumptions,
+    Launch,
+    ProgramVector,
+    SingleEntry,
+    program_vectors,
+)
 from ..fuse import Advance, Round, fuse
 from ..ir import NO_LIMIT, MultivectorProduct, Product, Scal, Stacked, Statement, Vec, flat
 from ..symbolic.control_flow import LoopCondition, single_rank_part
+from ..symbolic.multivectors import MultivectorAsVector
 from ..symbolic.recorder import record
 from .build import Build
 from .column_rounds import column_search
@@ -34,6 +45,8 @@ from .selection import SelectionLaunch, select_at_once, selection
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, pattern
 
 if TYPE_CHECKING:
+    from semirings.dtypes import DataType
+
     from ...typing import Array
 
 SCALAR_WORDS = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
@@ -87,8 +100,8 @@ class CapturedProgram:
         self.any_order = self._in_any_order() if fixpoint and self.group is None else ""
         self.build.may_end_early = not isinstance(self.any_order, str)
         self.initial: dict[int, tuple[Array, int]] = {}
-        self.single: SingleSource | None = None
-        self.packed: SingleSource | None = None  # whose arguments are in the table
+        self.direct_runs: dict[tuple[int, ...], DirectRun | None] = {}  # by the start and the results
+        self.loaded: DirectRun | None = None  # whose arguments are in the table
         self._add_copies()
         build, loop = self.build, GraphLoop if self.device.captures else HostLoop
         before: list[Launch] = [
@@ -186,7 +199,8 @@ class CapturedProgram:
             if x in self.inputs.values:
                 continue
             if x in self.facts.loaded:
-                self.copies_in.append((self.members[x], CopyIn(exchange, frontier, full=full)))
+                member = self.members[x]
+                self.copies_in.append((member, CopyIn(exchange, frontier, full=full, most=most_listed(member))))
             elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
@@ -203,6 +217,7 @@ class CapturedProgram:
         self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
+        self.scalar_bytes: list[bytes | None] = [None] * len(self.scalar_inputs)  # those that the table has
         split = len(exchange.rows)
         buffers, advances, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.copies_out = [
@@ -223,6 +238,7 @@ class CapturedProgram:
         exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
         self.enter: list[Launch] = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
+        self.enter += [launch for _, copy in self.copies_in for launch in copy.set_entries(build)]
         self.leave: list[Launch] = [exchange.launch(build, split, end)]
         # Reported by the kernel that ends the loop; one that runs all of it does so where it sees its own arrays at
         # their addresses (not in the tests' emulator).
@@ -234,54 +250,58 @@ class CapturedProgram:
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
-        exchange, self.packed = self.exchange, None
+        self.loaded = None
         if devices.several:
             devices.activate(self.device)
         for member, copy in self.copies_in:
             copy.load(member.entering())
-        for scalar, kind, has, at in self.scalar_inputs:
-            value = scalar._value
-            exchange.fill(has, np.uint8(value is not None))
-            if value is not None:
-                exchange.fill(at, kind(value))
         # exhausted: it has no entries if the loop ends before its limit
-        skipped = [result for _, result, _, exhausted in self.copies_out if exhausted and limit == NO_LIMIT]
-        rounds = self._execute(limit, skipped)
+        needed = {
+            x: x.frontier.vec.dtype for _, x, _, exhausted in self.copies_out if not exhausted or limit < NO_LIMIT
+        }
+        rounds = self._execute(limit, needed)
         for member, result, once, exhausted in self.copies_out:
             if rounds or once:
                 if exhausted and rounds < limit:
                     member.empty()
                 else:
                     member.adopt(result.contents())
-        for s, k in self.reported.items():
-            host, dtype = exchange.reported.host, s.dtype.np_type
-            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
-            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def run_from(self, place: int, value: object, result: Vector, limit: int) -> tuple[int, Vector] | None:
-        """The rounds, and the contents of `result`, of a run from one entry of the condition. See `SingleSource`."""
-        if self._amortized() or not self.assumptions.same_matrices():
+    def run_directly(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
+        """The rounds, and the contents of the results, of a run from few entries. See `DirectRun`."""
+        if self._amortized() or not self.assumptions.same_matrices() or not self.inputs.stay():
             return None
         if devices.several:
             devices.activate(self.device)
-        if self.single is None or self.single.result is not result:
-            self.single = SingleSource.of(self, result)
-        return None if self.single is None else self.single.run(place, value, limit)
+        key = (id(asked.start), *map(id, asked.results))
+        if key not in self.direct_runs:
+            self.direct_runs[key] = DirectRun.of(self, asked)
+        found = self.direct_runs[key]
+        return None if found is None else found.run(asked, limit)
 
-    def _execute(self, limit: int, skipped: Collection[CopyOut]) -> int:
-        """Launch the loop on the packed arguments; return the rounds. skipped: results that are not needed."""
+    def _execute(self, limit: int, needed: Mapping[CopyOut, DataType]) -> int:
+        """Launch the loop on the arguments in the table and the present Scalars; return the rounds. needed: the
+        results, and the types of their values."""
         build, exchange = self.build, self.exchange
         exchange.put(self.numbers, FROM, self._initial_numbers(limit))
+        for k, (scalar, kind, has, at) in enumerate(self.scalar_inputs):
+            value = scalar._value
+            raw = b"" if value is None else value.tobytes()
+            if raw != self.scalar_bytes[k]:
+                self.scalar_bytes[k] = raw
+                exchange.fill(has, np.uint8(value is not None))
+                if value is not None:
+                    exchange.fill(at, kind(value))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         stream = self.device.stream
         for _, copy, _, _ in self.copies_out:
-            if copy in skipped:
-                copy.skip()
+            if copy in needed:
+                copy.allocate(stream, needed[copy])
             else:
-                copy.allocate(stream)
+                copy.skip()
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
                 self.loop.run(exchange.reported, self._work_ahead)
@@ -299,6 +319,12 @@ class CapturedProgram:
             structure.transpose_credit += missed_by_loop(self.device.kind)
         for structure in build.missing_sums.values():
             structure.sums_credit += rounds
+        for s, k in self.reported.items():
+            kind, value = s.dtype.np_type, None
+            if exchange.reported.words[k]:
+                raw = exchange.reported.host[k + 1 : k + SCALAR_WORDS].view(np.uint8)
+                value = raw[: kind.itemsize].view(kind)[0]
+            self.scalars[s.id]._store(value)
         return int(rounds)
 
     def _work_ahead(self, stream: int) -> None:
@@ -317,47 +343,82 @@ class CapturedProgram:
         return self.initial[limit][1]
 
 
-class SingleSource:
-    """Runs of a program from one entry of its condition, all else being empty, of which one Vector is the result. The
-    arguments of a launch are packed once; a run writes the entry into them, and the result is a new Vector. No Vector
-    of the program is read or written."""
+def source_of(member: ProgramVector) -> Answer:
+    """The Vector or Matrix itself."""
+    vector = member.vector
+    return vector.matrix if isinstance(vector, MultivectorAsVector) else vector
 
-    def __init__(self, program: CapturedProgram, source: CopyIn, found: CopyOut, result: Vector) -> None:
-        self.program, self.source, self.found, self.result = program, source, found, result
-        self.member = next(member for member, copy, _, _ in program.copies_out if copy is found)
-        self.skipped = [copy for _, copy, _, _ in program.copies_out if copy is not found]
-        self.start = next(member for member, copy in program.copies_in if copy is source)
-        self.kind = source.vec.dtype.np_type.type
-        self.iso = program.facts.iso.get(source.vec.id)
+
+def most_listed(member: ProgramVector) -> int:
+    """The number of entries with which a multivector may begin: one for each row or column."""
+    whole = source_of(member)
+    return min(whole.shape) if isinstance(whole, Matrix) else 0
+
+
+class DirectRun:
+    """Runs of a program from few entries of one of its vectors (`start`, None: none); the results are empty before, and
+    no other vector is both read and written. The arguments of a launch are set once; a run writes the entries and
+    the Scalars into them, and the results are new objects. No Vector of the program is written."""
+
+    def __init__(self, program: CapturedProgram, start: CopyIn | None, found: list[CopyOut], asked: Asked) -> None:
+        self.program, self.start, self.found, self.asked = program, start, found, asked  # kept alive: known by `id`
+        empty = {*map(id, (asked.start, *asked.results))}
+        self.empty = [(member, copy) for member, copy in program.copies_in if id(source_of(member)) in empty]
+        others = (item for item in program.copies_in if item not in self.empty)
+        self.constant = [(member, copy, member.held()) for member, copy in others]
+        orders = {copy: member.order for member, copy, _, _ in program.copies_out}
+        self.orders = [orders[copy] for copy in found]
+        if start is not None:
+            self.order = next(member.order for member, copy in program.copies_in if copy is start)
+            self.kind = start.vec.dtype.np_type.type
+            self.iso = program.facts.iso.get(start.vec.id)
 
     @classmethod
-    def of(cls, program: CapturedProgram, result: Vector) -> SingleSource | None:
-        """None unless the condition and the result are the only inputs, and Vectors of one rank."""
-        inputs = {id(member.vector): copy for member, copy in program.copies_in}
-        outputs = {id(member.vector): copy for member, copy, _, _ in program.copies_out}
-        condition = program.condition
-        if program.group is not None or not isinstance(condition, Vec) or id(result) not in outputs:
+    def of(cls, program: CapturedProgram, asked: Asked) -> DirectRun | None:
+        """None if other vectors are read and written, or the program runs on several ranks."""
+        inputs = {id(source_of(member)): copy for member, copy in program.copies_in}
+        outputs = {id(source_of(member)): copy for member, copy, _, _ in program.copies_out}
+        start, results = id(asked.start), [*map(id, asked.results)]
+        empty = {start, *results} & {*inputs}
+        if program.group is not None or not {*results} <= {*outputs} or not {*inputs} & {*outputs} <= empty:
             return None
-        start = program.members[condition].vector
-        if program.scalar_inputs or program.reported or program.inputs.values or not isinstance(start, Vector):
+        if (asked.start is not None and start not in inputs) or any(inputs[x].bits is None for x in empty):
             return None
-        if id(start) not in inputs or not {*inputs, *outputs} <= {id(start), id(result)}:
-            return None
-        return cls(program, inputs[id(start)], outputs[id(result)], result)
+        return cls(program, inputs.get(start), [outputs[x] for x in results], asked)
 
-    def run(self, place: int, value: object, limit: int) -> tuple[int, Vector] | None:
-        """The rounds, and the result; None if the program was captured for other values."""
-        program, entry = self.program, self.kind(value)
-        if self.iso is not None and entry != self.iso:
+    def run(self, asked: Asked, limit: int) -> tuple[int, list[Answer]] | None:
+        """The rounds, and the results; None if the program was captured for other values."""
+        program, start = self.program, self.start
+        if any(member.held() is not store for member, _, store in self.constant):
             return None
-        if program.packed is not self:
-            for member, copy in program.copies_in:
+        if program.loaded is not self:
+            for member, copy in self.empty:
                 vector = member.vector
                 copy.load(empty_vector(vector.device, vector.size, vector.dtype))
-            program.packed = self
-        order = self.start.order
-        self.source.load(SingleEntry(place if order is None else order.place(place), entry))
-        rounds = program._execute(limit, self.skipped)
-        store = self.found.contents()
-        store.order = self.member.order
-        return rounds, Vector._from_store(store)
+            for _, copy, store in self.constant:
+                copy.load(store)
+            program.loaded = self
+        if start is not None:
+            entry, places = self.kind(asked.value), asked.places
+            if self.iso is not None and entry != self.iso:
+                return None
+            if entry and len(places) <= start.most:
+                start.list_entries(places)
+            elif len(places) == 1:
+                start.load(SingleEntry(places[0] if self.order is None else self.order.place(places[0]), entry))
+            else:
+                return None
+        dtype = asked.dtype
+        needed = {
+            x: dtype if dtype is not None and x.widens(dtype) else given.dtype
+            for x, given in zip(self.found, asked.results, strict=True)
+        }
+        rounds, results = program._execute(limit, needed), list[Answer]()
+        for found, given, order in zip(self.found, asked.results, self.orders, strict=True):
+            store = found.contents()
+            store.order = order
+            if isinstance(given, Matrix):
+                results.append(Matrix._from_store(FlatStore(store, *given.shape)))
+            else:
+                results.append(Vector._from_store(store))
+        return rounds, results

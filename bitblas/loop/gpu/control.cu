@@ -98,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 8)
 // `reported` when all is done; the host polls it.
 #define PIECES 32  // pieces in shared memory at a time
 #define AHEAD 4  // words that a thread loads before it writes
+#define WIDENED 8  // the same, if they are widened
 
 struct alignas(16) Pair {
   u64 low, high;
@@ -113,6 +114,20 @@ __device__ __forceinline__ void differ(const Piece& x, u64 i, u64& w) {
 }
 __device__ __forceinline__ void differ(const Piece& x, u64 i, Pair& w) {
   if (i == x.at >> 1) (x.at & 1 ? w.high : w.low) = x.word;
+}
+
+// Integers first .. end of a piece, an even number of them, as integers of 64 bits; by a block. Two: a pair of them.
+template <class I, class Two> __device__ __forceinline__ void widen(const Piece& x, u64 from, u64 first, u64 end) {
+  for (first = first / 2 + threadIdx.x; first < end / 2; first += WIDENED * BLOCK) {
+    Two two[WIDENED];
+#pragma unroll
+    for (int k = 0; k < WIDENED; ++k)
+      two[k] = first + k * BLOCK < end / 2 ? ((const Two*)from)[first + k * BLOCK] : (Two)0;
+#pragma unroll
+    for (int k = 0; k < WIDENED; ++k)
+      if (first + k * BLOCK < end / 2)
+        ((Pair*)x.to)[first + k * BLOCK] = {(u64)(i64)(I)two[k], (u64)(i64)(I)(two[k] >> 8 * sizeof(I))};
+  }
 }
 
 // Copy or fill words first .. end of a piece, by a block.
@@ -166,6 +181,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const Piece& x = pieces[k];
       const u64 from = x.from[by_grid * x.steps % 3];
       const u64 begin = (chunk - before[k]) * CHUNK, end = begin + CHUNK < x.bytes ? begin + CHUNK : x.bytes;
+      if (x.widens) {
+        if (x.widens == 1) widen<signed char, u16>(x, from, begin, end);
+        else widen<short, u32>(x, from, begin / 2, end / 2);
+        continue;
+      }
       const u64 odd = x.to | from;
       const int width = odd & 7 ? 1 : odd & 15 ? 8 : 16;
       const u64 whole = end / width * width;
@@ -178,3 +198,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (reports) report_to_host(nullptr, 0, reported);
 }
 #endif  // KERNEL_move
+
+#ifdef KERNEL_set_entries
+// Set bits of a frontier that has been cleared. list: how many, and their positions. One block.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) set_entries(i64 n, const u64* list, u64* bits) {
+  await_previous();
+  (void)n;
+  const u64 count = list[0];
+  for (u64 k = threadIdx.x; k < count; k += BLOCK) set_bit(bits, (i64)list[1 + k]);
+}
+#endif  // KERNEL_set_entries

@@ -7,6 +7,7 @@ struct Piece {
   u64 steps;       // in a round
   u64 pattern[2];  // 16 bytes, to fill with
   u64 at, word;    // index and value of a 64-bit word that differs; at is ~0 if there is none
+  u64 widens;      // 1 or 2: integers of so many bytes become integers of 64 bits
 };
 #define PIECE_WORDS (sizeof(Piece) / 8)
 

@@ -74,6 +74,11 @@ __device__ __forceinline__ int read_row(const Vertices& g, u32 v, u32 mine, PTR_
   return e < end ? GOES_ON : PASSES;
 }
 
+// Exclude a neighbour of a selected vertex. Many exclude a hub, whose writes follow each other, so they read it first.
+__device__ __forceinline__ void exclude(u32* key) {
+  if (!HUBS || peek(key) != EXCLUDED) poke(key, EXCLUDED);
+}
+
 // One visit of 32 vertices from `base` on, of which `undecided` are; returns those that still are. Called by the warp.
 template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u32 base, u32 undecided, u64* numbers) {
   const int lane = threadIdx.x & 31;
@@ -122,7 +127,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
   if (selected && is_short)
     for (e = begin; e < end; ++e) {
       const u32 w = (u32)g.col[e];
-      if (w != v) poke(g.key + w, EXCLUDED);
+      if (w != v) exclude(g.key + w);
     }
   for (u32 left = __ballot_sync(ALL_LANES, selected && !is_short); left; left &= left - 1) {
     const int owner = __ffs(left) - 1;
@@ -130,7 +135,7 @@ template <bool FRESH> __device__ __forceinline__ u32 visit(const Vertices& g, u3
 #pragma unroll 4
     for (i64 at = from + lane; at < to; at += 32) {
       const u32 w = (u32)g.col[at];
-      if (w != base + owner) poke(g.key + w, EXCLUDED);
+      if (w != base + owner) exclude(g.key + w);
     }
   }
   return __ballot_sync(ALL_LANES, waits && what == WAITS);

@@ -21,6 +21,7 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
+from ...formats.schedule import longest_unit
 from ...kernels.variant import Variant
 from ..buffers import Launch
 from ..ir import NO_LIMIT, Body, MultivectorProduct, Product, Scal, Statement, Vec
@@ -131,7 +132,8 @@ class SelectionLaunch:
         )
         threads, resident = tuning.count("selection.threads"), tuning.count("selection.blocks")
         constants = {"THREADS": threads, "RESIDENT": resident, "MEETS": 1, "LEAST": int(found.least)}
-        constants["SHORT"] = tuning.count("selection.short_row")
+        constants["SHORT"] = short = tuning.count("selection.short_row")
+        constants["HUBS"] = int(longest_unit(rows) > short)
         self.variant = Variant("loop/gpu/select_by_priority", types, tuple(constants.items()))
         key, passed = (build.scratch.array(max(1, n), np.uint32) for _ in range(2))
         numbers: Array = device.xp.zeros(5, np.uint64)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, INT8, INT16, INT64, DataType
 
 from ... import tuning
 from ...core.vector import Vector
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 # ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
 
-FIELDS = 10  # of a piece, 64 bits each (control.cu)
-TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
+FIELDS = 11  # of a piece, 64 bits each (report.cuh)
+TO, FROM, BYTES, STEPS, PATTERN, AT, WORD, WIDENS = 0, 1, 4, 5, 6, 8, 9, 10
 NOWHERE = (1 << 64) - 1
 CHUNK = 1 << 14  # bytes that a block copies at a time (control.cu)
 
@@ -77,6 +77,7 @@ class Transfer:
         self.device = device
         self.reported = HostWords(device, words + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
+        self.listed = 0  # words after the pieces: lists of entries
 
     def add(
         self,
@@ -95,8 +96,13 @@ class Transfer:
             assert not isinstance(to, int)
             nbytes = int(to.nbytes)
         at = to if isinstance(to, int) else address(to)
-        self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
+        self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0, 0])
         return len(self.rows) - 1
+
+    def add_list(self, most: int) -> int:
+        """Add a list of at most so many entries, which is empty. Returns where it begins after the pieces."""
+        begin, self.listed = self.listed, self.listed + 1 + most
+        return begin
 
     def report(self, k: int, source: Array, nbytes: int | None = None) -> None:
         """Report an array to the host, as its words from k on."""
@@ -104,11 +110,12 @@ class Transfer:
 
     def bind(self) -> None:
         """Allocate the table. Nothing can be added afterwards."""
-        self.table = HostWords(self.device, FIELDS * len(self.rows))
-        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
+        pieces = FIELDS * len(self.rows)
+        self.table = HostWords(self.device, pieces + self.listed)
+        self.table.host[:pieces] = np.array(self.rows, np.uint64).reshape(-1)
         self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
-        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0]
+        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0, 0]
         self.all = self.device.asarray(np.array(row, np.uint64))
 
     def send(self, build: Build) -> Launch:
@@ -128,11 +135,22 @@ class Transfer:
             (np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)),
         )
 
+    def set_entries(self, build: Build, begin: int, bits: Array) -> Launch:
+        """The launch that sets the bits of a list of entries, after the launch that has cleared them."""
+        part = self.device_table[FIELDS * len(self.rows) + begin :]
+        return build.launcher(Variant("loop/gpu/set_entries"), 1, (np.int64(1), part, bits))
+
     def report_arguments(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (control.cu)."""
-        return np.int64(len(self.rows) - first), self.device_table[FIELDS * first :], self.reported.last
+        part = self.device_table[FIELDS * first : FIELDS * len(self.rows)]
+        return np.int64(len(self.rows) - first), part, self.reported.last
 
     # ---- before a run ----
+
+    def enlist(self, begin: int, places: Sequence[int]) -> None:
+        """Set a list of entries."""
+        first = FIELDS * len(self.rows) + begin
+        self.table.host[first : first + 1 + len(places)] = [len(places), *places]
 
     def put(self, piece: int, field: int, value: int) -> None:
         self.table.words[FIELDS * piece + field] = value
@@ -149,11 +167,15 @@ class Transfer:
 
 
 class CopyIn:
-    """The pieces of a vector whose entries a run begins with: its bits (unless it stays full) and values."""
+    """The pieces of a vector whose entries a run begins with: its bits (unless it stays full) and values. listed: a
+    list of up to `most` entries, of a multivector of equal values."""
 
-    def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool) -> None:
-        self.exchange, self.vec = exchange, frontier.vec
+    def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool, most: int = 0) -> None:
+        """most: entries that may be listed."""
+        self.exchange, self.frontier, self.vec = exchange, frontier, frontier.vec
         self.bits = None if full else exchange.add(frontier.bits[0])
+        self.most = 0 if full or frontier.values else most
+        self.listed = exchange.add_list(most) if self.most else None
         self.values, self.address = None, 0
         if frontier.values:
             self.values, self.address = exchange.add(frontier.values[0]), address(frontier.values[0])
@@ -162,6 +184,8 @@ class CopyIn:
     def load(self, held: VectorStore | SingleEntry) -> None:
         """Set the pieces to the contents of a vector."""
         exchange, single = self.exchange, held if isinstance(held, SingleEntry) else None
+        if self.listed is not None:
+            exchange.enlist(self.listed, ())
         if self.bits is not None:
             self._word(self.bits, held.bits, single)
         if self.values is None:
@@ -182,6 +206,16 @@ class CopyIn:
             value = self.vec.dtype.np_type.type(held.values)
             self._cells(*((0, self.size) if single is None else (value.nbytes * single.place, value.nbytes)))
             exchange.fill(self.values, value)
+
+    def list_entries(self, places: Sequence[int]) -> None:
+        """Set the pieces to a vector with these entries."""
+        assert self.listed is not None and self.bits is not None
+        self._word(self.bits, None, None)
+        self.exchange.enlist(self.listed, places)
+
+    def set_entries(self, build: Build) -> list[Launch]:
+        """The launch that sets the bits of listed entries."""
+        return [] if self.listed is None else [self.exchange.set_entries(build, self.listed, self.frontier.bits[0])]
 
     def _cells(self, first: int, nbytes: int) -> None:
         assert self.values is not None
@@ -208,7 +242,8 @@ class ResultMemory(NamedTuple):
 
 
 class CopyOut:
-    """The pieces of a result vector: its bits and values, in memory that is allocated for each run."""
+    """The pieces of a result vector: its bits and values, in memory that is allocated for each run. Integers of 8 or
+    16 bits may be widened to 64 on the way."""
 
     def __init__(self, exchange: Transfer, frontier: Frontier, steps: int, *, full: bool) -> None:
         self.exchange, self.frontier, self.full = exchange, frontier, full
@@ -216,15 +251,26 @@ class CopyOut:
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
-        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        # By stream, because other streams may still write to freed memory.
+        self.dtype = frontier.vec.dtype  # of the result
+        # By stream, because other streams may still write to freed memory; for this type.
         self.allocated: dict[int, ResultMemory] = {}
         self.memory: ResultMemory | None = None  # of this run
         self.store: VectorStore | None = None
         self.skipped = True  # the pieces have no destination yet
 
-    def allocate(self, stream: int) -> None:
-        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
+    def widens(self, dtype: DataType) -> bool:
+        """Whether a run can widen the values to that type."""
+        shape = self.values_shape
+        return dtype is INT64 and self.frontier.vec.dtype in (INT8, INT16) and shape is not None and shape[0] % 2 == 0
+
+    def allocate(self, stream: int, dtype: DataType) -> None:
+        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance. dtype:
+        of the result: that of the vector, or what it is widened to."""
+        if dtype is not self.dtype:
+            assert self.values is not None
+            self.dtype, self.allocated = dtype, {}
+            narrow = self.frontier.vec.dtype
+            self.exchange.put(self.values, WIDENS, 0 if dtype is narrow else narrow.np_type.itemsize)
         self.memory = memory = self.allocated.get(stream) or self._memory()
         self.allocated, self.skipped = {}, False
         words = self.exchange.table.words
@@ -241,15 +287,19 @@ class CopyOut:
         assert memory is not None
         stored = f.iso if memory.values is None else memory.values
         count = f.vec.size if self.full else None
-        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, memory.bits, stored, count)
-        if self.nbytes <= tuning.count("loop.result_bytes"):
+        self.store = VectorStore(f.device, f.vec.size, self.dtype, memory.bits, stored, count)
+        nbytes = 8 * self.count + (0 if memory.values is None else int(memory.values.nbytes))
+        if nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
                 self.allocated = {stream: self._memory()}
 
     def _memory(self) -> ResultMemory:
         xp = self.exchange.device.xp
         bits = xp.empty(self.count, np.uint64)
-        values = xp.empty(*self.values_shape) if self.values_shape else None
+        values = None
+        if self.values_shape is not None:
+            size, kind = self.values_shape
+            values = xp.empty(size, kind if self.dtype is self.frontier.vec.dtype else self.dtype.np_type)
         return ResultMemory(bits, values, address(bits), 0 if values is None else address(values))
 
     def skip(self) -> None:
