@@ -248,7 +248,7 @@ class _Statements:
 
 def lanes_of(rows: Rows) -> int:
     """Lanes that share a row of a frontier."""
-    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 32)
+    return power_of_two(rows.nvals / max(1, rows.nrows) / tuning.value("columns.entries_per_lane"), 4, 8)
 
 
 def sum_lanes_of(rows: Rows) -> int:
