@@ -1140,34 +1140,58 @@ TABLE: dict[str, Threshold] = {
         5, "entries per row", "The same for each row of the matrix: a pull of few rows takes less time."
     ),
     "grid.staged": Threshold(2048, "chunks", "That a block collects before it adds them to the list."),
-    "relaxation.vertices": Threshold(1 << 18, "vertices", "Smaller graphs were not measured: they run by rounds."),
-    "relaxation.degree": Threshold(8, "entries per row", "Graphs with more were not measured: they run by rounds."),
+    "relaxation.vertices": Threshold(
+        64,
+        "vertices",
+        "Smaller graphs were not measured: they run by rounds.",
+        "H200, ms by rounds and in one launch: delaunay_n6 0.25, 0.16; delaunay_n10 0.46, 0.25; delaunay_n14 0.97, "
+        "0.35",
+    ),
     "relaxation.threads": Threshold(
         1024,
         "threads per block",
         "Of a relaxation in one launch.",
-        "H200, ms with 1024 and 256: USA-road-d.NW 8.1, 8.7; delaunay_n20 5.1, 6.0; grid2d_2048 23.7, 22.8",
+        "H200, ms with 1024 and 512: stencil27_100 1.92, 2.46; delaunay_n20 3.27, 3.43; grid2d_2048 12.1, 11.6",
     ),
     "relaxation.blocks": Threshold(1, "blocks per multiprocessor", "That run at a time in a relaxation in one launch."),
     "relaxation.queue_bytes": Threshold(
-        1 << 15,
+        40 << 10,
         "bytes",
-        "Of vertices that a block improves and relaxes itself, in shared memory, before all blocks meet.",
+        "Of vertices that a block improves, in shared memory: those that it relaxes itself, those beyond the limit.",
     ),
-    "relaxation.listed": Threshold(1, "entries per vertex", "Room of a list; if it is full, all vertices are relaxed."),
+    "relaxation.listed": Threshold(
+        0.5,
+        "entries per vertex",
+        "Room of each of four lists; if one is full, all vertices are visited.",
+        "H200, stencil27_100, ms with 1/4 and 1: 1.92, 1.92",
+    ),
+    "relaxation.edges": Threshold(
+        2,
+        "edges per lane",
+        "Whose loads and atomics are in flight at a time.",
+        "H200, ms with 1, 2, 4: stencil27_100 2.25, 1.92, 2.03; delaunay_n20 2.99, 2.94, 3.65",
+    ),
     "relaxation.turns": Threshold(
-        16,
+        8,
         "turns",
-        "Repetitions of that between two barriers.",
-        "H200, ms with 4, 16, 64: USA-road-d.NW 20.1, 8.1, 9.5; delaunay_n20 5.5, 5.1, 6.3; grid2d_2048 28.5, 23.7, "
-        "23.6",
+        "In which a block relaxes what it has improved itself, between two meetings of all blocks.",
+        "H200, ms with 8 and 16 and windows of 20 and 40: stencil27_100 1.7, 2.5; delaunay_n20 2.2, 2.4; USA-road-d.NW "
+        "4.1, 3.5; grid2d_2048 11.7, 10.4",
     ),
     "relaxation.window": Threshold(
-        128,
+        20,
         "mean weights per mean degree",
-        "Width of the window of distances within which edges are relaxed.",
-        "H200, ms with 32, 128, 512: USA-road-d.NW 10.9, 8.1, 13.9; delaunay_n20 6.6, 5.1, 4.8; grid2d_2048 36, 23.7, "
-        "28.6",
+        "What the limit of the distances within which edges are relaxed moves on by when all blocks meet. Edges of "
+        "shortest paths have about 2 in meshes, grids and roads, so the limit keeps ahead of `relaxation.turns` edges.",
+        "H200, ms with 12, 16, 20, 24: stencil27_100 1.5, 1.5, 1.7, 1.8; delaunay_n20 2.7, 2.3, 2.2, 2.5; "
+        "USA-road-d.NW 6.5, 5.0, 4.1, 4.6; grid2d_2048 16.0, 12.3, 11.7, 11.8",
+    ),
+    "relaxation.near": Threshold(
+        4096,
+        "vertices",
+        "With so many active ones within the limit it stays where it is.",
+        "H200, relaxations per edge with 4096 and 16384 and a window of 24: grid2d_2048 3.2, 12.4; USA-road-d.NW 3.9, "
+        "10.4; delaunay_n20 2.3, 5.9; times within 15 %",
     ),
     "selection.threads": Threshold(512, "threads per block", "Of a selection by priority in one launch."),
     "selection.blocks": Threshold(3, "blocks per multiprocessor", "That run at a time in a selection by priority."),

@@ -61,7 +61,7 @@ def check_shortest(d, A, source):
         assert np.array_equal(found, expected)
 
 
-ODD, REFUSED = 8, 9
+ODD, REFUSED = 9, 10
 
 
 def numbers(program):
@@ -74,7 +74,7 @@ def test_shortest_paths(small, tune, width, dtype):
     """Of two sources, one after the other; with windows of distances in the body, and by the algorithm. INT64: lists
     are soon full."""
     if dtype is INT64:
-        tune({"relaxation.listed": 0.02, "relaxation.window": 4})
+        tune({"relaxation.listed": 0.02, "relaxation.window": 4, "relaxation.near": 8})
     A = grid(width, 20, dtype)
     n = A.nrows
     d, q = begun(n, dtype)
@@ -91,13 +91,15 @@ def test_shortest_paths(small, tune, width, dtype):
 
 
 @pytest.mark.uses_cpu
-def test_weights_that_are_infinite_or_negative(small):
+def test_weights_that_are_infinite_negative_or_far_apart(small, tune):
     """No path of infinite weight is lost, and vertices that cannot be reached have no entry; negative weights without a
-    negative cycle are relaxed as often as it takes."""
+    negative cycle are relaxed as often as it takes; the limit skips distances that no vertex has."""
+    tune({"relaxation.window": 0.1})
     height = np.random.default_rng(1).integers(0, 50, 240)
     A = grid(12, 20, FP32, weights=lambda rows, cols: np.where((rows % 7 == 0) & (cols > 30), np.inf, 3.0))
     B = grid(12, 20, INT64, weights=lambda rows, cols: 2 + height[cols] - height[rows])
-    for C in (A, B):
+    D = grid(12, 20, FP32, weights=lambda rows, cols: np.where(rows // 60 == cols // 60, 1.0, 1e4))
+    for C in (A, B, D):
         keep = C.select(gb.select.rowle, 199).new()  # nothing leads on from the last rows
         d, q = begun(240, C.dtype, 5)
         relaxing(keep, d, q).run()

@@ -20,8 +20,8 @@ __device__ __forceinline__ bool is_better(C_T x, C_T than) {
 #endif
 }
 
-// Accumulate x, which is not NaN, into a cell in any memory space. Returns whether that improved it.
-__device__ __forceinline__ bool improve(C_T* at, C_T x) {
+// Accumulate x, which is not NaN, into a cell in any memory space. Returns the value before.
+__device__ __forceinline__ C_T accumulate(C_T* at, C_T x) {
 #if JOIN_FLOAT
   typedef typename Cell<sizeof(C_T)>::type cell_t;
   typedef typename Signed<sizeof(C_T)>::type signed_t;
@@ -32,10 +32,10 @@ __device__ __forceinline__ bool improve(C_T* at, C_T x) {
   next.value = x;
   const bool negative = (signed_t)next.raw < 0;
   old.raw = negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
-  return is_better(x, old.value);
+  return old.value;
 #elif JOIN == 3
-  return is_better(x, atomicMax(at, x));
+  return atomicMax(at, x);
 #else
-  return is_better(x, atomicMin(at, x));
+  return atomicMin(at, x);
 #endif
 }

@@ -121,8 +121,8 @@ SAMPLES = 1 << 12  # number of sampled values
 
 
 def window(device: Device, product: Product, values: Raw, nvals: int) -> float | None:
-    """The width of the windows of values in which edges are relaxed, from a sample of the weights; None: no windows,
-    because products do not grow along a path."""
+    """How far the limit of the values within which edges are relaxed moves at a time, from a sample of the weights;
+    None: no limit, because products do not grow along a path."""
     if product.semiring.op.monoid.name != "min" or product.semiring.op.binaryop.name != "plus" or not nvals:
         return None
     if not isinstance(values, np.generic):
@@ -148,8 +148,6 @@ def relax_at_once(build: Build, found: Relaxation | str) -> RelaxationLaunch | s
         return "the matrix is not square, or may not be stored as plain rows"
     if A.nrows < tuning.count("relaxation.vertices"):
         return f"too few vertices ({A.nrows})"
-    if A.nvals > tuning.value("relaxation.degree") * A.nrows:
-        return f"too many entries a row ({A.nvals / A.nrows:.1f})"
     rows = A.structure.plain_rows(transposed=not product.transpose)
     if rows.format.kernels["advance"].segments(rows, build.longest(rows)):
         return "some rows are long"
@@ -175,17 +173,19 @@ class RelaxationLaunch:
         width = width if width is None or dtype.kind == "f" else int(width) + 1
         threads, resident = tuning.count("relaxation.threads"), tuning.count("relaxation.blocks")
         constants = {**dict(advance.constants), "THREADS": threads, "RESIDENT": resident, "MEETS": 1}
-        queue = tuning.count("relaxation.queue_bytes") // (8 + 2 * dtype.np_type.itemsize)
+        item, pointer = dtype.np_type.itemsize, rows.ptr.dtype.itemsize
+        queue = tuning.count("relaxation.queue_bytes") // (20 + 3 * item + 2 * pointer)
         constants |= {"QUEUE": queue, "TURNS": tuning.count("relaxation.turns")}
+        constants["EDGES"] = tuning.count("relaxation.edges")
         constants |= {"WINDOW": int(width is not None), "HELD": int(found.held)}
         constants["FULL"] = int(found.best.id in build.full)
         self.variant = dataclasses.replace(
             advance, kernel="formats/csr/relaxation", constants=tuple(constants.items()), text=""
         )
         capacity = max(1, int(tuning.value("relaxation.listed") * n))
-        lists = [build.scratch.array(capacity, np.uint32) for _ in range(4)]
-        lists.append(build.scratch.array(max(1, n), np.uint32))
-        self.numbers: Array = xp.zeros(10, np.uint64)
+        lists = build.scratch.array(4 * capacity, np.uint32), build.scratch.array(4 * capacity, dtype.np_type)
+        room = np.uint64(capacity), np.uint64(tuning.count("relaxation.near"))
+        self.numbers: Array = xp.zeros(11, np.uint64)
         d, q = build.buffers[found.best], build.buffers[found.waiting]
         self.least: Array = xp.zeros(3, d.values[0].dtype)
         begin = dtype.np_type.type(initial_sum(product.semiring.op.monoid, dtype))
@@ -198,7 +198,7 @@ class RelaxationLaunch:
             size,
             size,
             *lists,
-            np.uint64(capacity),
+            *room,
             self.numbers,
             self.least,
             *relaxed,
