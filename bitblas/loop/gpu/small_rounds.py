@@ -110,7 +110,9 @@ def small_rounds(build: Build) -> SmallRounds:
         if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
             cluster = cluster._replace(threads=2 * cluster.threads)
         visited = visited_vector(advance, along)
-        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited)
+        fits = visited is not None and along.layout.rows_per_unit == 1 and cluster.holds(advance.target.size)
+        shared = cluster.bits_bytes if fits else 0
+        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited, shared)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
@@ -164,11 +166,12 @@ def copies(s: Statement, u: Vec, iso: IsoValues) -> bool:
 
 
 def rounds_variant(
-    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None
+    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None, shared: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries; if
-    it gets a copy of their values, it holds them from the beginning."""
+    it gets a copy of their values, it holds them from the beginning. shared: bytes of a block's shared memory for these
+    bits while the cluster runs; 0: they stay where they are."""
     u, before = advance.product.u, advance.before
     written = frozenset[Vec]() if visited is None else frozenset({visited})
     writers = [s for s in before if s.target == visited]
@@ -191,7 +194,7 @@ def rounds_variant(
     variant = _variant(base, "rounds", text, macros, label, cluster, lanes, places=False)
     unread = base.constant("KIND") == WORDS or advance.product.semiring.op.binaryop.positional
     reads = not unread or any(p.key.kind == "val" for p in rotating)
-    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads)}
+    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads), "SHARED_BYTES": shared}
     return dataclasses.replace(variant, constants=tuple((dict(variant.constants) | flags).items())), parameters
 
 
