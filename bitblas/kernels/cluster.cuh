@@ -40,6 +40,11 @@ struct VisitedBits {
     rank = (h + k + k / PEERS) % PEERS;
     return here() + k;
   }
+  __device__ __forceinline__ bool misses(i64 j) const {
+    u32 rank;
+    u32* const word = at((u32)j, rank);
+    return !(peek(at_peer(word, rank)) >> (j & 31) & 1u);
+  }
   __device__ __forceinline__ bool mark(i64 j) const {
     u32 rank;
     u32* const word = at((u32)j, rank);
@@ -227,6 +232,9 @@ struct ItemPush : Operands, PushVectors {
       emit(added, j, fresh);
 #elif VISITED
       QueueItem found = {};
+#if TEST_FIRST
+      has = has && VisitedBits{t_bits}.misses(j);
+#endif
       if (has) {
 #if AHEAD
         if (waiting && ahead.has_row) static_cast<Item&>(found) = ahead.row;
