@@ -7,7 +7,6 @@
 #include "kernels/advance_pull.cuh"
 #define FIRST_CHUNK (1ull << 63)
 #define FEW_CHUNKS 4  // of a row, which its own lane writes
-#define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are
 
 // Entries of a row from `begin` on. row: its number, their number (<< 32), and FIRST_CHUNK of each row.
 struct alignas(16) Chunk {
@@ -20,13 +19,63 @@ struct alignas(16) Chunk {
   }
 };
 
-// What is known about a frontier when all blocks have met.
+// What a block has found of the next frontier, and the sums over all blocks.
+#define FOUND 4
 struct Found {
   u64 chunks, entries, work, stop;
 };
-struct Numbers {  // zeros before the launch
-  u64 gate;
-  Found found[3];  // of the frontier, the next one, and the one after that, in rotation
+// The blocks meet and add up what they have found: each writes its numbers, with the number of the meeting in the upper
+// TAG bits, and reads those of all. That is one trip to the L2 cache; a counter of arrivals would need one more for the
+// sums. Two meetings in turn have different numbers, because a block may be a meeting ahead of others.
+#define TAG 16
+struct Board {
+  u64* numbers;  // 2 * FOUND of each block, zeros before the launch
+  u32 meeting;
+
+  // mine: of thread 0.
+  __device__ __forceinline__ Found meet(const Found& mine) {
+    __shared__ u64 sums[WARPS][FOUND];
+    const u64 tag = (u64)++meeting << (64 - TAG);
+    u64* const board = numbers + (meeting & 1 ? gridDim.x * FOUND : 0);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      const u64 all[FOUND] = {mine.chunks, mine.entries, mine.work, mine.stop};
+#pragma unroll
+      for (int k = 0; k < FOUND; ++k) *(volatile u64*)(board + blockIdx.x * FOUND + k) = all[k] | tag;
+    }
+#ifdef __CUDA_EMU__
+    __threadfence();
+    emu_cluster_barrier(__FILE__, __LINE__);
+#endif
+    u64 sum[FOUND] = {};
+    for (u32 b = threadIdx.x; b < gridDim.x; b += THREADS) {
+      u64 x[FOUND], others;
+      do {
+        others = 0;
+#pragma unroll
+        for (int k = 0; k < FOUND; ++k) x[k] = load_fresh(board + b * FOUND + k) ^ tag;
+#pragma unroll
+        for (int k = 0; k < FOUND; ++k) others |= x[k] >> (64 - TAG);
+      } while (others);
+#pragma unroll
+      for (int k = 0; k < FOUND; ++k) sum[k] += x[k];
+      __threadfence();
+    }
+    const u32 warps = (gridDim.x + 31) / 32 < WARPS ? (gridDim.x + 31) / 32 : WARPS;  // that have read numbers
+    if (threadIdx.x / 32 < warps) {
+#pragma unroll
+      for (int k = 0; k < FOUND; ++k) {
+        const u64 x = sum_of_warp(sum[k]);
+        if (WARP_LANE == 0) sums[threadIdx.x / 32][k] = x;
+      }
+    }
+    __syncthreads();
+    Found all = {};
+    for (u32 w = 0; w < warps; ++w)
+      all.chunks += sums[w][0], all.entries += sums[w][1], all.work += sums[w][2], all.stop += sums[w][3];
+    return all;
+  }
 };
 
 // Two lists of up to `capacity` chunks, in rotation; a longer one is not stored, and such a frontier pulls.
@@ -53,7 +102,7 @@ struct NextFrontier {
   ChunkStage& stage;
   Chunk* list;
   u64 capacity;
-  Found* found;
+  u64* taken;  // places of the list
   u64 entries, work;  // of this thread
 
   __device__ __forceinline__ void begin() {  // the whole block, which then meets
@@ -82,7 +131,7 @@ struct NextFrontier {
     u64 to = at;
     if (!fits) {
       if (WARP_LANE == 0 && at < STAGED) stage.room = at;  // of the groups that did not fit, one began inside
-      if (WARP_LANE == 0) to = atomicAdd(&found->chunks, (u64)all);
+      if (WARP_LANE == 0) to = atomicAdd(taken, (u64)all);
       to = __shfl_sync(ALL_LANES, to, 0);
       if (to + all > capacity) return;  // not stored
     }
@@ -114,25 +163,23 @@ struct NextFrontier {
       if (x < all) chunks[at] = chunk(one, s);
     }
   }
-  // The whole block: store what was staged. lists: whether anything was.
-  __device__ __forceinline__ void end(bool lists) {
+  // The whole block: store what was staged. lists: whether anything was. Returns what the block has found, in thread 0.
+  __device__ __forceinline__ Found end(bool lists) {
     __shared__ u64 sums[WARPS][2];  // additions to one number would wait for each other
-#pragma unroll
-    for (int d = 16; d; d >>= 1) {
-      entries += __shfl_xor_sync(ALL_LANES, entries, d);
-      work += __shfl_xor_sync(ALL_LANES, work, d);
-    }
+    entries = sum_of_warp(entries), work = sum_of_warp(work);
     if (WARP_LANE == 0) sums[threadIdx.x / 32][0] = entries, sums[threadIdx.x / 32][1] = work;
     __syncthreads();
-    const u32 count = !lists ? 0 : stage.count <= STAGED ? stage.count : stage.room;
-    if (threadIdx.x == THREADS - 1 && count) stage.first = atomicAdd(&found->chunks, (u64)count);
+    const u32 all = lists ? stage.count : 0, count = all <= STAGED ? all : stage.room;
+    if (threadIdx.x == THREADS - 1 && count) stage.first = atomicAdd(taken, (u64)count);
+    Found found = {all, 0, 0, 0};
     if (threadIdx.x < 32) {
-      add_of_warp(&found->entries, WARP_LANE < WARPS ? sums[WARP_LANE][0] : 0);
-      add_of_warp(&found->work, WARP_LANE < WARPS ? sums[WARP_LANE][1] : 0);
+      found.entries = sum_of_warp(WARP_LANE < WARPS ? sums[WARP_LANE][0] : 0);
+      found.work = sum_of_warp(WARP_LANE < WARPS ? sums[WARP_LANE][1] : 0);
     }
     __syncthreads();
     if (count && stage.first + count <= capacity)
       for (u32 k = threadIdx.x; k < count; k += THREADS) list[stage.first + k] = stage.chunks[k];
+    return found;
   }
 };
 
@@ -179,15 +226,7 @@ struct Reach {
     Item row[AT_ONCE];
     u32 word[AT_ONCE];
 #if KIND == VALUES
-    A_T weight[AT_ONCE];
-    U_T x[AT_ONCE];
-    u32 from[AT_ONCE];
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
-      weight[k] = has[k] ? a.at(e[k]) : A_T();
-      x[k] = has[k] ? u.at(from[k]) : U_T();
-    }
+    const Factors factors(a, u, i, has, e, owner);
 #else
     (void)e, (void)owner;
 #endif
@@ -209,7 +248,7 @@ struct Reach {
       if (!fresh[k]) continue;
       set_bit(t.bits, (i64)j[k]);
 #if KIND == VALUES
-      t.values[j[k]] = C_T(mul(weight[k], x[k], j[k], from[k]));
+      t.values[j[k]] = C_T(factors.product(k, j[k]));
 #endif
     }
     next.append<AT_ONCE>(fresh, row);
@@ -222,47 +261,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                 PULL_FORM() PARAMETERS) {
   await_previous();
   (void)n;
-  Numbers* const numbers = (Numbers*)words;
   extern __shared__ __align__(16) u64 dynamic[];
   static_assert(sizeof(GridMemory) <= SHARED_BYTES, "shared memory");
   GridMemory& memory = *(GridMemory*)dynamic;
-  __shared__ Found known;
-  Barrier barrier = {&numbers->gate, 0};
+  Board board = {words, 0};
+  u64* const taken = words + 2 * FOUND * gridDim.x;  // of the frontier, the next one, and the one after that, in rotation
   const Rows A = FORM_OF();
   const i64 size = limits.size, first = rounds[0], limit = rounds[1];
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;
-  NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
+  NextFrontier next = {memory.stage, lists.first, lists.capacity, taken, 0, 0};
   const i64 words_of_bits = (size + 63) / 64;
   next.begin();
   __syncthreads();
   list_entries(A, b.bits, mask, closed, size, warp, warps, next);
-  next.end(true);
-  barrier.meet();
+  Found known = board.meet(next.end(true));
   bool listed = true;
   u64 seen = 0;
   i64 done = 0;
   int now = 0;
   for (;; ++done) {
-    Found* const here = numbers->found + now;
+    u64* const here = taken + now;
     now = now == 2 ? 0 : now + 1;
-    next.found = numbers->found + now;
+    next.taken = taken + now;
     const Chunk* const list = done & 1 ? lists.second : lists.first;
-    if (threadIdx.x == 0) {  // thousands of warps that load one address would wait for each other
-      const u64 loaded[] = {load_fresh(&here->chunks), load_fresh(&here->entries), load_fresh(&here->work),
-                            load_fresh(&here->stop)};
-      known = {loaded[0], loaded[1], loaded[2], loaded[3]};
-    }
-    const u64 own = warp + (u64)WARP_LANE * warps;
-    const bool early = listed && WARP_LANE < AHEAD && own < lists.capacity;
-    Chunk ahead = {};
-    if (early) ahead = list[own];
-    issue_load(ahead.row), issue_load(ahead.begin);
     next.list = done & 1 ? lists.first : lists.second;
+    const u64 entries = known.entries, work = known.work;
+    u64 chunks = known.chunks;
+    if (!entries || first + done >= limit || known.stop) break;
     next.begin();
     __syncthreads();
-    const u64 entries = known.entries, work = known.work, stop = known.stop;
-    u64 chunks = known.chunks;
-    if (!entries || first + done >= limit || stop) break;
     // A pull takes as long as a push of pull_cost entries, however few rows are left, unless that must list them first.
     AdvanceLimits either = limits;
     if (listed) either.all_work += pull_cost;
@@ -270,18 +297,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);
-      again.entries = again.work = 0;
-      again.end(true);
-      barrier.meet();
-      if (threadIdx.x == 0) known.chunks = load_fresh(&here->chunks);
+      chunks = board.meet(again.end(true)).chunks;
       next.begin();
       __syncthreads();
-      chunks = known.chunks;
     }
     pull = pull || (PULLS && chunks > lists.capacity);
+    u64 stop = 0;
     if (first_thread() == 0) {
-      numbers->found[now == 2 ? 0 : now + 1] = {};
-      if (*(volatile const i64*)(rounds + 3)) next.found->stop = 1;
+      taken[now == 2 ? 0 : now + 1] = 0;
+      stop = *(volatile const i64*)(rounds + 3) != 0;
     }
     for (i64 w = first_thread(); w < words_of_bits; w += all_threads()) b.old_bits[w] = 0;
     const SourceView u = {b.bits, (const STORED(U_T)*)b.val, U_T(), 1, nullptr, nullptr, nullptr};
@@ -296,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       for (u32 k = warp; k < chunks; k += 32 * warps) {
         const u64 at = k + (u64)WARP_LANE * warps;
         Chunk x = {};
-        if (at < chunks) x = early && k == warp ? ahead : list[at];
+        if (at < chunks) x = list[at];
         const Item row = x.item();
         push.i = row.unit;
         if (x.is_first()) entry((i64)row.unit);
@@ -317,10 +341,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       __syncthreads();
     }
 #endif
-    next.end(!pull);
+    Found found = next.end(!pull);
+    found.stop = stop;
     seen += work;
     listed = !pull;
-    barrier.meet();
+    known = board.meet(found);
     b.rotate();
   }
   if (first_thread() == 0) rounds[0] = rounds[2] = first + done;
