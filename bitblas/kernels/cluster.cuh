@@ -193,6 +193,7 @@ struct Operands {
   U_T u_iso;
   i64 u_stride;
   MaskView mask;
+  i64 units, entries_of_matrix;
 };
 
 // What a lane has loaded of its first entry before a push.
@@ -250,6 +251,9 @@ struct ItemPush : Operands, PushVectors {
         t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
 #endif
         form.prefetch_row(found);
+#if AHEAD
+        if (BEYOND) form.prefetch_beyond(x, found, units, entries_of_matrix);
+#endif
       }
       emit(fresh, found);
 #else

@@ -32,8 +32,8 @@ struct Board {
   u64* numbers;  // 2 * FOUND of each block, zeros before the launch
   u32 meeting;
 
-  // mine: of thread 0.
-  __device__ __forceinline__ Found meet(const Found& mine) {
+  // The whole block. mine: of thread 0; total: the sums, in shared memory.
+  __device__ __forceinline__ void meet(const Found& mine, u64* total) {
     __shared__ u64 sums[WARPS][FOUND];
     const u64 tag = (u64)++meeting << (64 - TAG);
     u64* const board = numbers + (meeting & 1 ? gridDim.x * FOUND : 0);
@@ -71,10 +71,12 @@ struct Board {
       }
     }
     __syncthreads();
-    Found all = {};
-    for (u32 w = 0; w < warps; ++w)
-      all.chunks += sums[w][0], all.entries += sums[w][1], all.work += sums[w][2], all.stop += sums[w][3];
-    return all;
+    if (threadIdx.x < FOUND) {
+      u64 x = 0;
+      for (u32 w = 0; w < warps; ++w) x += sums[w][threadIdx.x];
+      total[threadIdx.x] = x;
+    }
+    __syncthreads();
   }
 };
 
@@ -264,6 +266,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   extern __shared__ __align__(16) u64 dynamic[];
   static_assert(sizeof(GridMemory) <= SHARED_BYTES, "shared memory");
   GridMemory& memory = *(GridMemory*)dynamic;
+  __shared__ u64 total[FOUND];  // Found of all blocks
   Board board = {words, 0};
   u64* const taken = words + 2 * FOUND * gridDim.x;  // of the frontier, the next one, and the one after that, in rotation
   const Rows A = FORM_OF();
@@ -274,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   next.begin();
   __syncthreads();
   list_entries(A, b.bits, mask, closed, size, warp, warps, next);
-  Found known = board.meet(next.end(true));
+  board.meet(next.end(true), total);
   bool listed = true;
   u64 seen = 0;
   i64 done = 0;
@@ -285,9 +288,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     next.taken = taken + now;
     const Chunk* const list = done & 1 ? lists.second : lists.first;
     next.list = done & 1 ? lists.first : lists.second;
-    const u64 entries = known.entries, work = known.work;
-    u64 chunks = known.chunks;
-    if (!entries || first + done >= limit || known.stop) break;
+    u64 chunks = total[0];
+    const u64 entries = total[1], work = total[2];
+    if (!entries || first + done >= limit || total[3]) break;
     next.begin();
     __syncthreads();
     // A pull takes as long as a push of pull_cost entries, however few rows are left, unless that must list them first.
@@ -297,7 +300,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);
-      chunks = board.meet(again.end(true)).chunks;
+      board.meet(again.end(true), total);
+      chunks = total[0];
       next.begin();
       __syncthreads();
     }
@@ -345,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     found.stop = stop;
     seen += work;
     listed = !pull;
-    known = board.meet(found);
+    board.meet(found, total);
     b.rotate();
   }
   if (first_thread() == 0) rounds[0] = rounds[2] = first + done;

@@ -316,9 +316,11 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask,
            FORM(), Values a PARAMETERS) {
   await_previous();
-  (void)n;
   const Units form = FORM_OF();
-  const Operands of = {form, a, U_T(), 1, mask};
+  Operands of = {form, a, U_T(), 1, mask, n, 0};
+#if AHEAD
+  of.entries_of_matrix = form.ptr[n];
+#endif
 #if VISITED
   b.next_bits = VISITED_BITS, b.next_val = ENTRY_VALUES;
 #endif
