@@ -24,57 +24,43 @@ struct alignas(16) Chunk {
 struct Found {
   u64 chunks, entries, work, stop;
 };
-// The blocks meet and add up what they have found: each writes its numbers, with the number of the meeting in the upper
-// TAG bits, and reads those of all. That is one trip to the L2 cache; a counter of arrivals would need one more for the
-// sums. Two meetings in turn have different numbers, because a block may be a meeting ahead of others.
-#define TAG 16
+// The blocks meet and add up what they have found. Each adds to the sums, in whose upper ARRIVALS bits it counts the
+// blocks, so that one trip to the L2 cache finds whether all are there and what they have found. Three sums take turns:
+// one is read, one written, one cleared.
+#define ARRIVALS 16
 struct Board {
-  u64* numbers;  // 2 * FOUND of each block, zeros before the launch
-  u32 meeting;
+  u64* sums;  // 3 * FOUND zeros before the launch
+  u32 turn;
 
   // The whole block. mine: of thread 0; total: the sums, in shared memory.
   __device__ __forceinline__ void meet(const Found& mine, u64* total) {
-    __shared__ u64 sums[WARPS][FOUND];
-    const u64 tag = (u64)++meeting << (64 - TAG);
-    u64* const board = numbers + (meeting & 1 ? gridDim.x * FOUND : 0);
+    u64* const here = sums + turn * FOUND;
+    turn = turn == 2 ? 0 : turn + 1;
     __syncthreads();
     if (threadIdx.x == 0) {
-      __threadfence();
       const u64 all[FOUND] = {mine.chunks, mine.entries, mine.work, mine.stop};
+      __threadfence();
 #pragma unroll
-      for (int k = 0; k < FOUND; ++k) *(volatile u64*)(board + blockIdx.x * FOUND + k) = all[k] | tag;
+      for (int k = 0; k < FOUND; ++k) atomicAdd(here + k, all[k] | 1ull << (64 - ARRIVALS));
     }
 #ifdef __CUDA_EMU__
-    __threadfence();
     emu_cluster_barrier(__FILE__, __LINE__);
 #endif
-    u64 sum[FOUND] = {};
-    for (u32 b = threadIdx.x; b < gridDim.x; b += THREADS) {
-      u64 x[FOUND], others;
+    if (threadIdx.x == 0) {
+      u64 x[FOUND], missing;
       do {
-        others = 0;
+        missing = 0;
 #pragma unroll
-        for (int k = 0; k < FOUND; ++k) x[k] = load_fresh(board + b * FOUND + k) ^ tag;
+        for (int k = 0; k < FOUND; ++k) x[k] = load_fresh(here + k);
 #pragma unroll
-        for (int k = 0; k < FOUND; ++k) others |= x[k] >> (64 - TAG);
-      } while (others);
-#pragma unroll
-      for (int k = 0; k < FOUND; ++k) sum[k] += x[k];
+        for (int k = 0; k < FOUND; ++k) missing |= (x[k] >> (64 - ARRIVALS)) ^ gridDim.x;
+      } while (missing);
       __threadfence();
-    }
-    const u32 warps = (gridDim.x + 31) / 32 < WARPS ? (gridDim.x + 31) / 32 : WARPS;  // that have read numbers
-    if (threadIdx.x / 32 < warps) {
 #pragma unroll
-      for (int k = 0; k < FOUND; ++k) {
-        const u64 x = sum_of_warp(sum[k]);
-        if (WARP_LANE == 0) sums[threadIdx.x / 32][k] = x;
-      }
-    }
-    __syncthreads();
-    if (threadIdx.x < FOUND) {
-      u64 x = 0;
-      for (u32 w = 0; w < warps; ++w) x += sums[w][threadIdx.x];
-      total[threadIdx.x] = x;
+      for (int k = 0; k < FOUND; ++k) total[k] = x[k] & (~0ull >> ARRIVALS);
+      // All have read the sums of the meeting before.
+      if (blockIdx.x == 0)
+        for (int k = 0; k < FOUND; ++k) sums[(turn == 2 ? 0 : turn + 1) * FOUND + k] = 0;
     }
     __syncthreads();
   }
@@ -268,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   GridMemory& memory = *(GridMemory*)dynamic;
   __shared__ u64 total[FOUND];  // Found of all blocks
   Board board = {words, 0};
-  u64* const taken = words + 2 * FOUND * gridDim.x;  // of the frontier, the next one, and the one after that, in rotation
+  u64* const taken = words + 3 * FOUND;  // of the frontier, the next one, and the one after that, in rotation
   const Rows A = FORM_OF();
   const i64 size = limits.size, first = rounds[0], limit = rounds[1];
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;

@@ -4,6 +4,9 @@
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
+#ifndef WIDE
+#define WIDE 1
+#endif
 #ifndef ROWS_AHEAD
 #define ROWS_AHEAD ((WARPS - 1) * GROUPS)  // items of a block up to which it also loads the rows of their columns
 #endif
@@ -169,21 +172,25 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   }
   meet_in_cluster();
 
-  const int lane = threadIdx.x & (LANES - 1);
+  int wide = 0;  // 1: twice as many lanes share a row
+  const auto lane = [&] { return (int)(threadIdx.x & ((LANES << wide) - 1)); };
+  const auto group = [&] { return WARP_LANE / LANES >> wide; };
+  // The first items of a block are those of its other warps, because the first warp waits for messages.
+  const auto own = [&] { return (threadIdx.x / 32 + WARPS - 1) % WARPS * (GROUPS >> wide) + group(); };
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
 #if AHEAD
-  // The first items of a block are those of its other warps, because the first warp waits for messages.
-  const u32 own = (threadIdx.x / 32 + WARPS - 1) % WARPS * GROUPS + WARP_LANE / LANES;
+  static_assert(LANES < 32, "twice as many lanes share a row if there are few");
   Upcoming upcoming;
 #endif
   for (;; ++done) {
     sum_up(q, parity, rank, done, [&](u32 mine) {
 #if AHEAD
+      wide = WIDE && 2 * LANES * mine <= THREADS - 32;
       upcoming = {};
-      if (own < mine) upcoming.load(form, q.items[now][own], lane);
-      if (mine <= ROWS_AHEAD) upcoming.load_row(form, lane);
+      if (own() < mine) upcoming.load(form, q.items[now][own()], lane());
+      if (mine <= ROWS_AHEAD) upcoming.load_row(form, lane());
 #else
       (void)mine;
 #endif
@@ -212,7 +219,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
         KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
-    const u32 all = keeps ? count : total, stride = (keeps ? 1 : PEERS) * at_once;
+    if (!keeps) wide = 0;
+    const u32 all = keeps ? count : total, stride = keeps ? at_once >> wide : PEERS * at_once;
     const auto item_of = [&](u32 k) {
       if (keeps) return q.items[now][k];
       u32 owner = 0;
@@ -220,22 +228,19 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       for (int r = 1; r < PEERS; ++r) owner += k >= q.before[r];
       return *at_peer(&q.items[now][k - q.before[owner]], owner);
     };
+    u32 mine = keeps ? own() : first_of_warp(rank, GROUPS) + group();
 #if AHEAD
-    u32 mine = own;
     if (!keeps) {
-      mine = first_of_warp(rank, GROUPS) + WARP_LANE / LANES;
       upcoming = {};
-      if (mine < all) upcoming.load(form, item_of(mine), lane);
+      if (mine < all) upcoming.load(form, item_of(mine), lane());
     }
-#else
-    u32 mine = (keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS)) + WARP_LANE / LANES;
 #endif
-    for (; mine - WARP_LANE / LANES < all; mine += stride) {
+    for (; mine - group() < all; mine += stride) {
 #if AHEAD
       const QueueItem item = upcoming.item;
       const Ahead ahead = upcoming;
       upcoming = {};
-      if (mine + stride < all) upcoming.load(form, item_of(mine + stride), lane);
+      if (mine + stride < all) upcoming.load(form, item_of(mine + stride), lane());
 #else
       QueueItem item = {};
       if (mine < all) item = item_of(mine);
@@ -248,12 +253,12 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         found += (u32)(length < longest ? length : longest);
       };
       const auto overlap = [&] {
-        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
+        if (mine < all) push_item.entries(item, lane(), [&](i64 i) { entry(i, b, first, done); });
       };
 #if AHEAD
-      push_item(item, lane, LANES, emit, overlap, ahead);
+      push_item(item, lane(), LANES << wide, emit, overlap, ahead);
 #else
-      push_item(item, lane, LANES, emit, overlap);
+      push_item(item, lane(), LANES, emit, overlap);
 #endif
     }
     found = __reduce_add_sync(ALL_LANES, found);

@@ -6,7 +6,7 @@
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
 #ifndef BEYOND
-#define BEYOND 8  // rounds
+#define BEYOND 0
 #endif
 #define READS_AHEAD 1  // the column of a lane's first entry may be loaded before visit_row
 #define FORM() Rows matrix

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16
 SHARED_BYTES = 80 << 10  # of a block
-FOUND = 4  # 64-bit numbers that a block reports when all meet
+NUMBERS = 15  # in 64-bit words: three sums of four numbers when all meet, and places of three lists that are taken
 
 
 class GridRounds:
@@ -45,9 +45,7 @@ class GridRounds:
         chunk, rest = variant.constant("CHUNK"), 4 if along.kernel.pulls else 1
         capacity = max(1, (layout.units + layout.work // chunk) // rest)
         lists = [build.scratch.array(capacity * CHUNK_BYTES // 8, np.uint64) for _ in range(2)]
-        units = max(1, -(-(layout.units + layout.work) // threads))
-        self.blocks = min(device.multiprocessors, units)
-        numbers: Array = device.xp.zeros(2 * FOUND * self.blocks + 3, np.uint64)
+        numbers: Array = device.xp.zeros(NUMBERS, np.uint64)
         log = max(0, (advance.target.size - 1).bit_length() - 5)  # of the words of 32 positions each
         closed = build.scratch.array(1 << log, np.uint32)
         self.cleared: list[tuple[Array, np.generic]] = [(numbers, np.uint64(0)), (closed, np.uint32(0))]
@@ -72,6 +70,8 @@ class GridRounds:
             *build.resolve(parameters),
         )
         self.variant, self.threads = variant, threads
+        units = max(1, -(-(layout.units + layout.work) // threads))
+        self.blocks = min(device.multiprocessors, units)
         self.line = Line(advance.kind, statement_texts(advance), str(variant))
 
     def launch(self, build: Build) -> Launch:
