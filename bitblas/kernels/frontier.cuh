@@ -72,14 +72,10 @@ __device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count
   if (add) list[at] = unit;
 }
 
-__device__ __forceinline__ u64 sum_of_warp(u64 x) {
-#pragma unroll
-  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
-  return x;
-}
 // Add the sum of x over the warp to *to.
 __device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
-  x = sum_of_warp(x);
+#pragma unroll
+  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
 }
 

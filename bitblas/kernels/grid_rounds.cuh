@@ -7,6 +7,7 @@
 #include "kernels/advance_pull.cuh"
 #define FIRST_CHUNK (1ull << 63)
 #define FEW_CHUNKS 4  // of a row, which its own lane writes
+#define AHEAD 8  // lanes of a warp that load their chunk before it is known how many there are
 
 // Entries of a row from `begin` on. row: its number, their number (<< 32), and FIRST_CHUNK of each row.
 struct alignas(16) Chunk {
@@ -19,51 +20,13 @@ struct alignas(16) Chunk {
   }
 };
 
-// What a block has found of the next frontier, and the sums over all blocks.
-#define FOUND 4
+// What is known about a frontier when all blocks have met.
 struct Found {
   u64 chunks, entries, work, stop;
 };
-// The blocks meet and add up what they have found. Each adds to the sums, in whose upper ARRIVALS bits it counts the
-// blocks, so that one trip to the L2 cache finds whether all are there and what they have found. Three sums take turns:
-// one is read, one written, one cleared.
-#define ARRIVALS 16
-struct Board {
-  u64* sums;  // 3 * FOUND zeros before the launch
-  u32 turn;
-
-  // The whole block. mine: of thread 0; total: the sums, in shared memory.
-  __device__ __forceinline__ void meet(const Found& mine, u64* total) {
-    u64* const here = sums + turn * FOUND;
-    turn = turn == 2 ? 0 : turn + 1;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      const u64 all[FOUND] = {mine.chunks, mine.entries, mine.work, mine.stop};
-      __threadfence();
-#pragma unroll
-      for (int k = 0; k < FOUND; ++k) atomicAdd(here + k, all[k] | 1ull << (64 - ARRIVALS));
-    }
-#ifdef __CUDA_EMU__
-    emu_cluster_barrier(__FILE__, __LINE__);
-#endif
-    if (threadIdx.x == 0) {
-      u64 x[FOUND], missing;
-      do {
-        missing = 0;
-#pragma unroll
-        for (int k = 0; k < FOUND; ++k) x[k] = load_fresh(here + k);
-#pragma unroll
-        for (int k = 0; k < FOUND; ++k) missing |= (x[k] >> (64 - ARRIVALS)) ^ gridDim.x;
-      } while (missing);
-      __threadfence();
-#pragma unroll
-      for (int k = 0; k < FOUND; ++k) total[k] = x[k] & (~0ull >> ARRIVALS);
-      // All have read the sums of the meeting before.
-      if (blockIdx.x == 0)
-        for (int k = 0; k < FOUND; ++k) sums[(turn == 2 ? 0 : turn + 1) * FOUND + k] = 0;
-    }
-    __syncthreads();
-  }
+struct Numbers {  // zeros before the launch
+  u64 gate;
+  Found found[3];  // of the frontier, the next one, and the one after that, in rotation
 };
 
 // Two lists of up to `capacity` chunks, in rotation; a longer one is not stored, and such a frontier pulls.
@@ -90,7 +53,7 @@ struct NextFrontier {
   ChunkStage& stage;
   Chunk* list;
   u64 capacity;
-  u64* taken;  // places of the list
+  Found* found;
   u64 entries, work;  // of this thread
 
   __device__ __forceinline__ void begin() {  // the whole block, which then meets
@@ -119,7 +82,7 @@ struct NextFrontier {
     u64 to = at;
     if (!fits) {
       if (WARP_LANE == 0 && at < STAGED) stage.room = at;  // of the groups that did not fit, one began inside
-      if (WARP_LANE == 0) to = atomicAdd(taken, (u64)all);
+      if (WARP_LANE == 0) to = atomicAdd(&found->chunks, (u64)all);
       to = __shfl_sync(ALL_LANES, to, 0);
       if (to + all > capacity) return;  // not stored
     }
@@ -151,23 +114,25 @@ struct NextFrontier {
       if (x < all) chunks[at] = chunk(one, s);
     }
   }
-  // The whole block: store what was staged. lists: whether anything was. Returns what the block has found, in thread 0.
-  __device__ __forceinline__ Found end(bool lists) {
+  // The whole block: store what was staged. lists: whether anything was.
+  __device__ __forceinline__ void end(bool lists) {
     __shared__ u64 sums[WARPS][2];  // additions to one number would wait for each other
-    entries = sum_of_warp(entries), work = sum_of_warp(work);
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+      entries += __shfl_xor_sync(ALL_LANES, entries, d);
+      work += __shfl_xor_sync(ALL_LANES, work, d);
+    }
     if (WARP_LANE == 0) sums[threadIdx.x / 32][0] = entries, sums[threadIdx.x / 32][1] = work;
     __syncthreads();
-    const u32 all = lists ? stage.count : 0, count = all <= STAGED ? all : stage.room;
-    if (threadIdx.x == THREADS - 1 && count) stage.first = atomicAdd(taken, (u64)count);
-    Found found = {all, 0, 0, 0};
+    const u32 count = !lists ? 0 : stage.count <= STAGED ? stage.count : stage.room;
+    if (threadIdx.x == THREADS - 1 && count) stage.first = atomicAdd(&found->chunks, (u64)count);
     if (threadIdx.x < 32) {
-      found.entries = sum_of_warp(WARP_LANE < WARPS ? sums[WARP_LANE][0] : 0);
-      found.work = sum_of_warp(WARP_LANE < WARPS ? sums[WARP_LANE][1] : 0);
+      add_of_warp(&found->entries, WARP_LANE < WARPS ? sums[WARP_LANE][0] : 0);
+      add_of_warp(&found->work, WARP_LANE < WARPS ? sums[WARP_LANE][1] : 0);
     }
     __syncthreads();
     if (count && stage.first + count <= capacity)
       for (u32 k = threadIdx.x; k < count; k += THREADS) list[stage.first + k] = stage.chunks[k];
-    return found;
   }
 };
 
@@ -249,36 +214,47 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                 PULL_FORM() PARAMETERS) {
   await_previous();
   (void)n;
+  Numbers* const numbers = (Numbers*)words;
   extern __shared__ __align__(16) u64 dynamic[];
   static_assert(sizeof(GridMemory) <= SHARED_BYTES, "shared memory");
   GridMemory& memory = *(GridMemory*)dynamic;
-  __shared__ u64 total[FOUND];  // Found of all blocks
-  Board board = {words, 0};
-  u64* const taken = words + 3 * FOUND;  // of the frontier, the next one, and the one after that, in rotation
+  __shared__ Found known;
+  Barrier barrier = {&numbers->gate, 0};
   const Rows A = FORM_OF();
   const i64 size = limits.size, first = rounds[0], limit = rounds[1];
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * WARPS;
-  NextFrontier next = {memory.stage, lists.first, lists.capacity, taken, 0, 0};
+  NextFrontier next = {memory.stage, lists.first, lists.capacity, numbers->found, 0, 0};
   const i64 words_of_bits = (size + 63) / 64;
   next.begin();
   __syncthreads();
   list_entries(A, b.bits, mask, closed, size, warp, warps, next);
-  board.meet(next.end(true), total);
+  next.end(true);
+  barrier.meet();
   bool listed = true;
   u64 seen = 0;
   i64 done = 0;
   int now = 0;
   for (;; ++done) {
-    u64* const here = taken + now;
+    Found* const here = numbers->found + now;
     now = now == 2 ? 0 : now + 1;
-    next.taken = taken + now;
+    next.found = numbers->found + now;
     const Chunk* const list = done & 1 ? lists.second : lists.first;
+    if (threadIdx.x == 0) {  // thousands of warps that load one address would wait for each other
+      const u64 loaded[] = {load_fresh(&here->chunks), load_fresh(&here->entries), load_fresh(&here->work),
+                            load_fresh(&here->stop)};
+      known = {loaded[0], loaded[1], loaded[2], loaded[3]};
+    }
+    const u64 own = warp + (u64)WARP_LANE * warps;
+    const bool early = listed && WARP_LANE < AHEAD && own < lists.capacity;
+    Chunk ahead = {};
+    if (early) ahead = list[own];
+    issue_load(ahead.row), issue_load(ahead.begin);
     next.list = done & 1 ? lists.first : lists.second;
-    u64 chunks = total[0];
-    const u64 entries = total[1], work = total[2];
-    if (!entries || first + done >= limit || total[3]) break;
     next.begin();
     __syncthreads();
+    const u64 entries = known.entries, work = known.work, stop = known.stop;
+    u64 chunks = known.chunks;
+    if (!entries || first + done >= limit || stop) break;
     // A pull takes as long as a push of pull_cost entries, however few rows are left, unless that must list them first.
     AdvanceLimits either = limits;
     if (listed) either.all_work += pull_cost;
@@ -286,16 +262,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (!pull && !listed) {
       NextFrontier again = {memory.stage, (Chunk*)list, lists.capacity, here, 0, 0};
       list_entries(A, b.bits, mask, closed, size, warp, warps, again);
-      board.meet(again.end(true), total);
-      chunks = total[0];
+      again.entries = again.work = 0;
+      again.end(true);
+      barrier.meet();
+      if (threadIdx.x == 0) known.chunks = load_fresh(&here->chunks);
       next.begin();
       __syncthreads();
+      chunks = known.chunks;
     }
     pull = pull || (PULLS && chunks > lists.capacity);
-    u64 stop = 0;
     if (first_thread() == 0) {
-      taken[now == 2 ? 0 : now + 1] = 0;
-      stop = *(volatile const i64*)(rounds + 3) != 0;
+      numbers->found[now == 2 ? 0 : now + 1] = {};
+      if (*(volatile const i64*)(rounds + 3)) next.found->stop = 1;
     }
     for (i64 w = first_thread(); w < words_of_bits; w += all_threads()) b.old_bits[w] = 0;
     const SourceView u = {b.bits, (const STORED(U_T)*)b.val, U_T(), 1, nullptr, nullptr, nullptr};
@@ -310,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       for (u32 k = warp; k < chunks; k += 32 * warps) {
         const u64 at = k + (u64)WARP_LANE * warps;
         Chunk x = {};
-        if (at < chunks) x = list[at];
+        if (at < chunks) x = early && k == warp ? ahead : list[at];
         const Item row = x.item();
         push.i = row.unit;
         if (x.is_first()) entry((i64)row.unit);
@@ -331,11 +309,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       __syncthreads();
     }
 #endif
-    Found found = next.end(!pull);
-    found.stop = stop;
+    next.end(!pull);
     seen += work;
     listed = !pull;
-    board.meet(found, total);
+    barrier.meet();
     b.rotate();
   }
   if (first_thread() == 0) rounds[0] = rounds[2] = first + done;

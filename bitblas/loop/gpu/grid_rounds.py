@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16
 SHARED_BYTES = 80 << 10  # of a block
-NUMBERS = 15  # in 64-bit words: three sums of four numbers when all meet, and places of three lists that are taken
+NUMBERS = 13  # in 64-bit words: the barrier, and what is known about three frontiers
 
 
 class GridRounds:
