@@ -197,8 +197,8 @@ struct Operands {
 };
 
 // What a lane has loaded of its first entry before a push.
-#define AHEAD (VISITED && READS_AHEAD)
-#if AHEAD
+#define LOADS_AHEAD (VISITED && READS_AHEAD)
+#if LOADS_AHEAD
 struct Ahead {
   COL_T column;
   Item row;  // of the column, if has_row
@@ -237,7 +237,7 @@ struct ItemPush : Operands, PushVectors {
       has = has && VisitedBits{t_bits}.misses(j);
 #endif
       if (has) {
-#if AHEAD
+#if LOADS_AHEAD
         if (waiting && ahead.has_row) static_cast<Item&>(found) = ahead.row;
         else
 #endif
@@ -251,7 +251,7 @@ struct ItemPush : Operands, PushVectors {
         t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
 #endif
         form.prefetch_row(found);
-#if AHEAD
+#if LOADS_AHEAD
         if (BEYOND) form.prefetch_beyond(x, found, units, entries_of_matrix);
 #endif
       }
@@ -274,7 +274,7 @@ struct ItemPush : Operands, PushVectors {
 #endif
       waiting = false;
     };
-#if AHEAD
+#if LOADS_AHEAD
     form.visit_row(x, lane, stride, reached, ahead.column);
 #else
     form.visit_row(x, lane, stride, reached);

@@ -95,7 +95,7 @@ struct HandedOver {
   }
 };
 
-#if AHEAD
+#if LOADS_AHEAD
 // The next item of a group of lanes, and what a lane has loaded of it.
 struct Upcoming : Ahead {
   QueueItem item;
@@ -180,13 +180,13 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
-#if AHEAD
+#if LOADS_AHEAD
   static_assert(LANES < 32, "twice as many lanes share a row if there are few");
   Upcoming upcoming;
 #endif
   for (;; ++done) {
     sum_up(q, parity, rank, done, [&](u32 mine) {
-#if AHEAD
+#if LOADS_AHEAD
       wide = WIDE && 2 * LANES * mine <= THREADS - 32;
       upcoming = {};
       if (own() < mine) upcoming.load(form, q.items[now][own()], lane());
@@ -229,14 +229,14 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       return *at_peer(&q.items[now][k - q.before[owner]], owner);
     };
     u32 mine = keeps ? own() : first_of_warp(rank, GROUPS) + group();
-#if AHEAD
+#if LOADS_AHEAD
     if (!keeps) {
       upcoming = {};
       if (mine < all) upcoming.load(form, item_of(mine), lane());
     }
 #endif
     for (; mine - group() < all; mine += stride) {
-#if AHEAD
+#if LOADS_AHEAD
       const QueueItem item = upcoming.item;
       const Ahead ahead = upcoming;
       upcoming = {};
@@ -255,7 +255,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       const auto overlap = [&] {
         if (mine < all) push_item.entries(item, lane(), [&](i64 i) { entry(i, b, first, done); });
       };
-#if AHEAD
+#if LOADS_AHEAD
       push_item(item, lane(), LANES << wide, emit, overlap, ahead);
 #else
       push_item(item, lane(), LANES, emit, overlap);
@@ -323,7 +323,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
   await_previous();
   const Units form = FORM_OF();
   Operands of = {form, a, U_T(), 1, mask, n, 0};
-#if AHEAD
+#if LOADS_AHEAD
   of.entries_of_matrix = form.ptr[n];
 #endif
 #if VISITED
