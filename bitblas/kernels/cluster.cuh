@@ -35,25 +35,23 @@ struct VisitedBits {
   __device__ __forceinline__ static u32 half(u32 k, u32 rank) {
     return k * PEERS + (rank - k - k / PEERS) % PEERS;
   }
-  __device__ __forceinline__ static u32* at(u32 j, u32& rank) {
-    const u32 h = j >> 5, k = h / PEERS;
+  // The half word of a position, in the shared memory of block `rank`.
+  __device__ __forceinline__ static u32* at(i64 p, u32& rank) {
+    const u32 h = (u32)(p >> 5), k = h / PEERS;
     rank = (h + k + k / PEERS) % PEERS;
     return here() + k;
   }
-  __device__ __forceinline__ bool misses(i64 j) const {
+  // Set bits of a unit; returns those that it had.
+  __device__ __forceinline__ u64 add(i64 unit, u64 active) const {
+    const u32 shift = (u32)(unit * PER) & 31;
     u32 rank;
-    u32* const word = at((u32)j, rank);
-    return !(peek(at_peer(word, rank)) >> (j & 31) & 1u);
+    u32* const word = at(unit * PER, rank);
+    return (or_at_peer(word, rank, (u32)active << shift) >> shift) & (~0u >> (32 - PER));
   }
-  __device__ __forceinline__ bool mark(i64 j) const {
+  __device__ __forceinline__ void clear(i64 p) const {
     u32 rank;
-    u32* const word = at((u32)j, rank);
-    return !(or_at_peer(word, rank, 1u << (j & 31)) >> (j & 31) & 1u);
-  }
-  __device__ __forceinline__ void clear(i64 j) const {
-    u32 rank;
-    u32* const word = at((u32)j, rank);
-    atomicAnd(at_peer(word, rank), ~(1u << (j & 31)));
+    u32* const word = at(p, rank);
+    atomicAnd(at_peer(word, rank), ~(1u << (p & 31)));
   }
   // f(the half word in shared memory, in global memory) for those of this block.
   template <class F> __device__ __forceinline__ void each_here(i64 size, u32 rank, F f) const {
@@ -73,8 +71,15 @@ struct VisitedBits {
 struct VisitedBits {
   u64* bits;
 
-  __device__ __forceinline__ bool mark(i64 j) const { return !bit_now(bits, j) && ::mark(bits, j); }
-  __device__ __forceinline__ void clear(i64 j) const { clear_bit(bits, j); }
+  __device__ __forceinline__ u64 add(i64 unit, u64 active) const {
+#if PER > 1
+    const u64 there = part_now<PER>(bits, unit);
+    return active & ~there ? or_tile(bits, unit, active & ~there) | there : there;
+#else
+    return bit_now(bits, unit) || !mark(bits, unit);
+#endif
+  }
+  __device__ __forceinline__ void clear(i64 p) const { clear_bit(bits, p); }
   __device__ __forceinline__ void load(i64, u32) const {}
   __device__ __forceinline__ void store(i64, u32) const {}
 };
@@ -87,10 +92,6 @@ __device__ __forceinline__ bool set_bits(u64* bits, const QueueItem& x) {
 #else
   return mark(bits, x.unit);
 #endif
-}
-__device__ __forceinline__ void mark_item(const VisitedBits& visited, const QueueItem& x) {
-  if (PER == 1) visited.mark(x.unit);
-  else set_bits(visited.bits, x);
 }
 // entry(i) for the entries of an item.
 template <class Entry> __device__ __forceinline__ void each_active(const QueueItem& x, Entry entry) {
@@ -196,16 +197,25 @@ struct Operands {
   i64 units, entries_of_matrix;
 };
 
-// What a lane has loaded of its first entry before a push.
+// LOADS_AHEAD: what a lane loads of its first entry before a push is `Ahead`, which the layout defines if READS_AHEAD.
 #define LOADS_AHEAD (VISITED && READS_AHEAD)
-#if LOADS_AHEAD
+#if !LOADS_AHEAD
+struct Ahead {};
+#elif !defined(TILE)
 struct Ahead {
   COL_T column;
   Item row;  // of the column, if has_row
   bool has_row;
+
+  __device__ __forceinline__ void load(const Units& form, const Item& x, int lane) {
+    column = form.first_column(x, lane);
+    issue_load(column);
+  }
+  __device__ __forceinline__ void load_row(const Units& form, const Item& x, int lane) {
+    has_row = true;
+    if (lane < form.work_of(x)) row = form.item((u32)column), form.issue_loads(row);
+  }
 };
-#else
-struct Ahead {};
 #endif
 
 #ifndef TILE
@@ -233,9 +243,6 @@ struct ItemPush : Operands, PushVectors {
       emit(added, j, fresh);
 #elif VISITED
       QueueItem found = {};
-#if TEST_FIRST
-      has = has && VisitedBits{t_bits}.misses(j);
-#endif
       if (has) {
 #if LOADS_AHEAD
         if (waiting && ahead.has_row) static_cast<Item&>(found) = ahead.row;
@@ -243,7 +250,7 @@ struct ItemPush : Operands, PushVectors {
 #endif
           static_cast<Item&>(found) = form.item((u32)j);
         form.issue_loads(found);
-        fresh = VisitedBits{t_bits}.mark(j);
+        fresh = !VisitedBits{t_bits}.add(j, 1);
       }
       if (waiting) overlap();
       if (fresh) {

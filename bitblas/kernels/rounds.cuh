@@ -5,7 +5,11 @@
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
 #ifndef WIDE
+#ifdef TILE
+#define WIDE 0
+#else
 #define WIDE 1
+#endif
 #endif
 #ifndef ROWS_AHEAD
 #define ROWS_AHEAD ((WARPS - 1) * GROUPS)  // items of a block up to which it also loads the rows of their columns
@@ -99,14 +103,10 @@ struct HandedOver {
 // The next item of a group of lanes, and what a lane has loaded of it.
 struct Upcoming : Ahead {
   QueueItem item;
-  __device__ __forceinline__ void load(const Units& form, const QueueItem& x, int lane) {
+
+  __device__ __forceinline__ void begin(const Units& form, const QueueItem& x, int lane) {
     item = x;
-    column = form.first_column(x, lane);
-    issue_load(column);
-  }
-  __device__ __forceinline__ void load_row(const Units& form, int lane) {
-    has_row = true;
-    if (lane < form.work_of(item)) row = form.item((u32)column), form.issue_loads(row);
+    load(form, x, lane);
   }
 };
 #endif
@@ -189,8 +189,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
 #if LOADS_AHEAD
       wide = WIDE && 2 * LANES * mine <= THREADS - 32;
       upcoming = {};
-      if (own() < mine) upcoming.load(form, q.items[now][own()], lane());
-      if (mine <= ROWS_AHEAD) upcoming.load_row(form, lane());
+      if (own() < mine) upcoming.begin(form, q.items[now][own()], lane());
+      if (mine <= ROWS_AHEAD) upcoming.load_row(form, upcoming.item, lane());
 #else
       (void)mine;
 #endif
@@ -208,7 +208,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
-        mark_item(bits_of_visited, q.items[0][k]);
+        bits_of_visited.add(q.items[0][k].unit, q.items[0][k].active);
         each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
       }
       meet_in_cluster();
@@ -232,7 +232,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
 #if LOADS_AHEAD
     if (!keeps) {
       upcoming = {};
-      if (mine < all) upcoming.load(form, item_of(mine), lane());
+      if (mine < all) upcoming.begin(form, item_of(mine), lane());
     }
 #endif
     for (; mine - group() < all; mine += stride) {
@@ -240,7 +240,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       const QueueItem item = upcoming.item;
       const Ahead ahead = upcoming;
       upcoming = {};
-      if (mine + stride < all) upcoming.load(form, item_of(mine + stride), lane());
+      if (mine + stride < all) upcoming.begin(form, item_of(mine + stride), lane());
 #else
       QueueItem item = {};
       if (mine < all) item = item_of(mine);
