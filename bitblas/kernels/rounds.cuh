@@ -4,6 +4,13 @@
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
+#ifndef NEXT_AHEAD
+#ifdef TILE
+#define NEXT_AHEAD 0
+#else
+#define NEXT_AHEAD 1
+#endif
+#endif
 #ifndef WIDE
 #ifdef TILE
 #define WIDE 0
@@ -237,10 +244,14 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
 #endif
     for (; mine - group() < all; mine += stride) {
 #if LOADS_AHEAD
+      if (!NEXT_AHEAD && mine >= stride) {
+        upcoming = {};
+        if (mine < all) upcoming.begin(form, item_of(mine), lane());
+      }
       const QueueItem item = upcoming.item;
       const Ahead ahead = upcoming;
       upcoming = {};
-      if (mine + stride < all) upcoming.begin(form, item_of(mine + stride), lane());
+      if (NEXT_AHEAD && mine + stride < all) upcoming.begin(form, item_of(mine + stride), lane());
 #else
       QueueItem item = {};
       if (mine < all) item = item_of(mine);
