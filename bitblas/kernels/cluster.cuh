@@ -20,70 +20,56 @@ struct QueueItem : Item {
   static constexpr u32 active = 1;
 };
 #endif
-// ---- The bits of the visited vector, in the global bits or (SHARED_BYTES) in the blocks' shared memory, where an atomic
-// operation takes less time than a test and one in the L2 cache.
-#if VISITED && SHARED_BYTES
-// Adjacent half words are in different blocks: they are often marked at the same time.
+// The bits of the visited vector. In the blocks' shared memory (SHARED_BYTES), an atomic operation takes less time than a
+// test and an atomic operation in the L2 cache. Adjacent half words are in different blocks: they are often marked at the
+// same time.
 struct VisitedBits {
   u64* bits;
 
+#if SHARED_BYTES
   __device__ __forceinline__ static u32* here() {
     extern __shared__ __align__(16) u32 shared_bits[];
     return shared_bits;
   }
-  // Half word k of block `rank`.
-  __device__ __forceinline__ static u32 half(u32 k, u32 rank) {
-    return k * PEERS + (rank - k - k / PEERS) % PEERS;
-  }
   // The half word of a position, in the shared memory of block `rank`.
-  __device__ __forceinline__ static u32* at(i64 p, u32& rank) {
+  __device__ __forceinline__ static u32* word(i64 p, u32& rank) {
     const u32 h = (u32)(p >> 5), k = h / PEERS;
     rank = (h + k + k / PEERS) % PEERS;
     return here() + k;
   }
-  // Set bits of a unit; returns those that it had.
-  __device__ __forceinline__ u64 add(i64 unit, u64 active) const {
-    const u32 shift = (u32)(unit * PER) & 31;
+  // Returns whether position p was not marked.
+  __device__ __forceinline__ bool mark(i64 p) const {
     u32 rank;
-    u32* const word = at(unit * PER, rank);
-    return (or_at_peer(word, rank, (u32)active << shift) >> shift) & (~0u >> (32 - PER));
+    u32* const at = word(p, rank);
+    return !(or_at_peer(at, rank, 1u << (p & 31)) >> (p & 31) & 1u);
   }
   __device__ __forceinline__ void clear(i64 p) const {
     u32 rank;
-    u32* const word = at(p, rank);
-    atomicAnd(at_peer(word, rank), ~(1u << (p & 31)));
+    u32* const at = word(p, rank);
+    atomicAnd(at_peer(at, rank), ~(1u << (p & 31)));
   }
-  // f(the half word in shared memory, in global memory) for those of this block.
+  // f(the half word in shared memory, in global memory) for those of block `rank`, this one.
   template <class F> __device__ __forceinline__ void each_here(i64 size, u32 rank, F f) const {
     const u32 halves = (u32)((size + 31) / 32);
-    for (u32 k = threadIdx.x; k < (halves + PEERS - 1) / PEERS; k += THREADS)
-      if (half(k, rank) < halves) f(here()[k], ((u32*)bits)[half(k, rank)]);
+    for (u32 k = threadIdx.x; k * PEERS < halves; k += THREADS) {
+      const u32 h = k * PEERS + (rank - k - k / PEERS) % PEERS;
+      if (h < halves) f(here()[k], ((u32*)bits)[h]);
+    }
   }
-  // The cluster takes the bits over, and hands them back. All blocks meet afterwards, or before.
+  // The cluster takes the bits over, and hands them back.
   __device__ __forceinline__ void load(i64 size, u32 rank) const {
     each_here(size, rank, [](u32& x, u32& all) { x = all; });
   }
   __device__ __forceinline__ void store(i64 size, u32 rank) const {
     each_here(size, rank, [](u32& x, u32& all) { all = x; });
   }
-};
 #else
-struct VisitedBits {
-  u64* bits;
-
-  __device__ __forceinline__ u64 add(i64 unit, u64 active) const {
-#if PER > 1
-    const u64 there = part_now<PER>(bits, unit);
-    return active & ~there ? or_tile(bits, unit, active & ~there) | there : there;
-#else
-    return bit_now(bits, unit) || !mark(bits, unit);
-#endif
-  }
+  __device__ __forceinline__ bool mark(i64 p) const { return !bit_now(bits, p) && ::mark(bits, p); }
   __device__ __forceinline__ void clear(i64 p) const { clear_bit(bits, p); }
   __device__ __forceinline__ void load(i64, u32) const {}
   __device__ __forceinline__ void store(i64, u32) const {}
-};
 #endif
+};
 
 // Set the bits of an item; returns whether its unit had none.
 __device__ __forceinline__ bool set_bits(u64* bits, const QueueItem& x) {
@@ -197,14 +183,12 @@ struct Operands {
   i64 units, entries_of_matrix;
 };
 
-// LOADS_AHEAD: what a lane loads of its first entry before a push is `Ahead`, which the layout defines if READS_AHEAD.
+// What a lane loads of an item before the push.
 #define LOADS_AHEAD (VISITED && READS_AHEAD)
-#if !LOADS_AHEAD
-struct Ahead {};
-#elif !defined(TILE)
+#if LOADS_AHEAD
 struct Ahead {
-  COL_T column;
-  Item row;  // of the column, if has_row
+  COL_T column;  // of the lane's first entry
+  Item row;  // of that number, if has_row
   bool has_row;
 
   __device__ __forceinline__ void load(const Units& form, const Item& x, int lane) {
@@ -216,6 +200,8 @@ struct Ahead {
     if (lane < form.work_of(x)) row = form.item((u32)column), form.issue_loads(row);
   }
 };
+#else
+struct Ahead {};
 #endif
 
 #ifndef TILE
@@ -250,7 +236,7 @@ struct ItemPush : Operands, PushVectors {
 #endif
           static_cast<Item&>(found) = form.item((u32)j);
         form.issue_loads(found);
-        fresh = !VisitedBits{t_bits}.add(j, 1);
+        fresh = VisitedBits{t_bits}.mark(j);
       }
       if (waiting) overlap();
       if (fresh) {
@@ -276,7 +262,7 @@ struct ItemPush : Operands, PushVectors {
       if (waiting) overlap();
       if (allowed)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-                reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+            reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       emit(fresh, found);
 #endif
       waiting = false;

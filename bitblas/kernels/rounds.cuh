@@ -4,19 +4,8 @@
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
-#ifndef NEXT_AHEAD
-#ifdef TILE
-#define NEXT_AHEAD 0
-#else
-#define NEXT_AHEAD 1
-#endif
-#endif
 #ifndef WIDE
-#ifdef TILE
-#define WIDE 0
-#else
 #define WIDE 1
-#endif
 #endif
 #ifndef ROWS_AHEAD
 #define ROWS_AHEAD ((WARPS - 1) * GROUPS)  // items of a block up to which it also loads the rows of their columns
@@ -215,7 +204,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
-        bits_of_visited.add(q.items[0][k].unit, q.items[0][k].active);
+        if (PER > 1) set_bits(visited, q.items[0][k]);
+        else bits_of_visited.mark(q.items[0][k].unit);
         each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
       }
       meet_in_cluster();
@@ -236,22 +226,13 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       return *at_peer(&q.items[now][k - q.before[owner]], owner);
     };
     u32 mine = keeps ? own() : first_of_warp(rank, GROUPS) + group();
-#if LOADS_AHEAD
-    if (!keeps) {
-      upcoming = {};
-      if (mine < all) upcoming.begin(form, item_of(mine), lane());
-    }
-#endif
     for (; mine - group() < all; mine += stride) {
 #if LOADS_AHEAD
-      if (!NEXT_AHEAD && mine >= stride) {
+      if (!keeps || mine >= stride) {
         upcoming = {};
         if (mine < all) upcoming.begin(form, item_of(mine), lane());
       }
       const QueueItem item = upcoming.item;
-      const Ahead ahead = upcoming;
-      upcoming = {};
-      if (NEXT_AHEAD && mine + stride < all) upcoming.begin(form, item_of(mine + stride), lane());
 #else
       QueueItem item = {};
       if (mine < all) item = item_of(mine);
@@ -267,7 +248,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         if (mine < all) push_item.entries(item, lane(), [&](i64 i) { entry(i, b, first, done); });
       };
 #if LOADS_AHEAD
-      push_item(item, lane(), LANES << wide, emit, overlap, ahead);
+      push_item(item, lane(), LANES << wide, emit, overlap, upcoming);
 #else
       push_item(item, lane(), LANES, emit, overlap);
 #endif

@@ -145,30 +145,9 @@ __device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 
 #endif
 
 #ifdef CLUSTER  // small rounds in one cluster: kernels/rounds.cuh and kernels/worklist_rounds.cuh
-#define READS_AHEAD (!PACKED && TILE < 64)
 #include "kernels/cluster.cuh"
 
 typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
-
-#if LOADS_AHEAD
-// A lane's first tile: its column, the bits that the item reaches there, and (has_row) the tile row of that number.
-struct Ahead {
-  u32 column;
-  tile_t hit;
-  Item row;
-  bool has_row;
-
-  __device__ __forceinline__ void load(const Form& form, const QueueItem& x, int lane) {
-    i64 j = 0;
-    hit = lane < x.count ? (tile_t)form.reach(x, (i64)lane, (u64)x.active, j) : 0;
-    column = (u32)j;
-  }
-  __device__ __forceinline__ void load_row(const Form& form, const QueueItem&, int) {
-    has_row = true;
-    if (hit) row = form.item(column), form.issue_loads(row);
-  }
-};
-#endif
 
 // Whether registers suffice to do other work while loads are in flight.
 #define IN_FLIGHT ((KIND == WORDS || VISITED) && !PACKED && TILE < 64)
@@ -178,8 +157,7 @@ struct Ahead {
 // flight.
 struct ItemPush : Operands, PushVectors {
   template <class X, class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const X& x, int lane, int stride, Emit emit, Overlap overlap,
-                                             const Ahead& ahead = {}) const {
+  __device__ __forceinline__ void operator()(const X& x, int lane, int stride, Emit emit, Overlap overlap) const {
     const Open open = {mask, u_bits};
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
 #if VISITED
@@ -189,7 +167,7 @@ struct ItemPush : Operands, PushVectors {
                                        : x.count ? tile_bits(u_bits, tile_row)
                                                  : 0ull);
 #endif
-    (void)tile_row, (void)open, (void)ahead;
+    (void)tile_row, (void)open;
     if (!IN_FLIGHT) overlap();
     i64 item = lane;
     do {
@@ -201,28 +179,14 @@ struct ItemPush : Operands, PushVectors {
 #if !CELLS_BEGIN
       tile_t hit = 0, there = 0;
       if (item < x.count) {
-#if LOADS_AHEAD
-        if (item == lane) hit = ahead.hit, j = ahead.column;
-        else
-#endif
-          hit = (tile_t)form.reach(x, item, active, j);
-#if VISITED
-        if (hit) {
-#if LOADS_AHEAD
-          if (item == lane && ahead.has_row) static_cast<Item&>(found) = ahead.row;
-          else
-#endif
-            static_cast<Item&>(found) = form.item((u32)j);
-          form.issue_loads(found);
-          there = (tile_t)VisitedBits{t_bits}.add(j, hit);
-        }
-#else
-#if !PLACES
+        hit = (tile_t)form.reach(x, item, active, j);
+#if !PLACES && !VISITED
         static_cast<Item&>(found) = form.item((u32)j);
         issue_load(found.tile), issue_load(found.count);
 #endif
         there = (tile_t)part_now<TILE>(t_bits, j);
         issue_load(there);
+#if !VISITED
         hit &= (tile_t)open[j];
 #endif
       }
@@ -234,11 +198,10 @@ struct ItemPush : Operands, PushVectors {
 #if PLACES
         if (hit) added = emit.add(j * TILE, hit);
 #endif
-#if VISITED
-        fresh = hit, first = fresh != 0;
-        found.active = hit;
-#else
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#if VISITED
+        if (hit) static_cast<Item&>(found) = form.item((u32)j);
+        found.active = (tile_t)fresh, first = fresh != 0;
 #endif
 #if KIND == VALUES
         if (fresh)

@@ -110,7 +110,7 @@ def small_rounds(build: Build) -> SmallRounds:
         if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
             cluster = cluster._replace(threads=2 * cluster.threads)
         visited = visited_vector(advance, along)
-        fits = visited is not None and along.layout.rows_per_unit < 64 and cluster.holds(advance.target.size)
+        fits = visited is not None and along.layout.rows_per_unit == 1 and cluster.holds(advance.target.size)
         shared = cluster.bits_bytes if fits else 0
         variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited, shared)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
