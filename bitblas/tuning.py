@@ -1088,6 +1088,12 @@ TABLE: dict[str, Threshold] = {
     "cluster.listed_entries": Threshold(
         1 << 16, "entries", "The same for the matrix entries of the positions on such a worklist."
     ),
+    "cluster.row_entries": Threshold(
+        8,
+        "entries per row",
+        "Up to here a search that a cluster can run with its visited bits in shared memory goes along plain rows, even "
+        "if the matrix is stored in tiles.",
+    ),
     "cluster.lanes_short": Threshold(
         4, "lanes", "For a row of a cluster if the average row has at most so many items."
     ),

@@ -18,7 +18,7 @@ from ... import tuning
 from ...device import memory
 from ...device.jit import BLOCK
 from ...exceptions import CaptureError
-from ...formats import Structure
+from ...formats import CSR, Structure
 from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
@@ -58,7 +58,7 @@ from .products import (
     pulls_worklist,
     worklist,
 )
-from .small_rounds import SmallRounds, small_rounds
+from .small_rounds import SmallRounds, searches_by_rows, small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
@@ -216,7 +216,8 @@ class Build:
         structure = product.matrix.structure
         if isinstance(product, MultivectorProduct):
             return structure.rows(transposed=not product.transpose), 0
-        layout = structure.layout(structure.primary.key, transposed=not product.transpose)
+        key = CSR if searches_by_rows(self, product) else structure.primary.key
+        layout = structure.layout(key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
 
     def is_multivector(self, x: Vec) -> bool:

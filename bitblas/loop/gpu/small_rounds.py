@@ -18,13 +18,14 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
+from .. import analysis
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Advance, Between, OnStack, Pull, Round, fits_one_kernel, size_of, writes_all
-from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Scal, Statement, Vec
-from .products import AdvanceMatrix, launch_arguments
+from ..ir import Elementwise, InitializeCells, IsoValues, MultivectorProduct, Product, Scal, Statement, Vec
+from .products import AdvanceMatrix, keeps_rows, launch_arguments
 
 if TYPE_CHECKING:
     from ...device.base import Cluster
@@ -77,6 +78,22 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
     if sparse is None:
         return "element-wise kernels write where no sparse vector has an entry"
     return WorklistRound(tuple(before), advance, tuple(after), sparse, condition)
+
+
+def searches_by_rows(build: Build, product: Product) -> bool:
+    """Whether a search along tiles is faster along plain rows, next to the tiles: if a cluster runs it with the visited
+    bits in shared memory, and rows are short."""
+    structure, cluster = product.matrix.structure, build.device.cluster
+    if cluster is None or structure.primary.format.by_rows or not keeps_rows(structure):
+        return False
+    if structure.nvals > tuning.value("cluster.row_entries") * structure.nrows or not cluster.holds(product.outer):
+        return False
+    how = plan_small_rounds(build.round, build.condition)
+    if not isinstance(how, Advance) or how.product is not product or not how.also:
+        return False
+    kind, _ = analysis.product_kind(product, build.iso)
+    any_product = kind == WORDS or product.semiring.op.monoid.name == "any"
+    return any_product and how.mask is not None and how.mask.complement
 
 
 def small_rounds(build: Build) -> SmallRounds:
