@@ -137,7 +137,7 @@ def test_parents_are_kept_where_they_are_found(device, clusters, form, most, tun
 
 @pytest.mark.parametrize(("k", "rows"), [(44, 8), (44, 0), (46, 8)])
 def test_searches_along_rows_of_a_matrix_in_tiles(device, clusters, k, rows, tune):
-    """If its visited bits fit into the shared memory of the cluster, 2048 in the emulator, and rows are short enough."""
+    """If its visited bits fit into the shared memory of the cluster, 2048 in the emulator, and rows are short."""
     if device != "emulator":
         pytest.skip("a GPU has room for the bits of larger graphs")
     tune({"cluster.row_entries": rows})

@@ -30,8 +30,8 @@ Mark: TypeAlias = Any  # a time stamp: seconds on a CPU, an event of CuPy on a G
 
 
 class Cluster(NamedTuple):
-    """Blocks that run at the same time and can access each other's shared memory: their number, threads per block, the
-    bytes of shared memory for a kernel's lists (up to 48 KB need no opt-in), and more of it for the bits of a vector."""
+    """Blocks that run at the same time and can access each other's shared memory: their number, threads per block, and
+    bytes of shared memory: for a kernel's lists (up to 48 KB need no opt-in), and for the bits of a vector."""
 
     blocks: int
     threads: int = 512

@@ -9,8 +9,9 @@ typedef Rows Units;
 #define WARPS (THREADS / 32)
 
 // VISITED: the mask is the complement of a vector to which AT_ENTRY adds every entry of u, and t is u. Then a push marks
-// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its entries
-// are in the queues, each once. SHARED_BYTES: these bits are in the blocks' shared memory while the cluster runs.
+// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its
+// entries are in the queues, each once. SHARED_BYTES: these bits are in the blocks' shared memory while the cluster
+// runs.
 #if VISITED && PER > 1
 struct QueueItem : Item {
   UInt<PER == 64 ? 64 : 32>::type active;  // the entries of the unit that one lane found
@@ -20,9 +21,9 @@ struct QueueItem : Item {
   static constexpr u32 active = 1;
 };
 #endif
-// The bits of the visited vector. In the blocks' shared memory (SHARED_BYTES), an atomic operation takes less time than a
-// test and an atomic operation in the L2 cache. Adjacent half words are in different blocks: they are often marked at the
-// same time.
+// The bits of the visited vector. In the blocks' shared memory (SHARED_BYTES), an atomic operation takes less time than
+// a test and an atomic operation in the L2 cache. Adjacent half words are in different blocks: they are often marked at
+// the same time.
 struct VisitedBits {
   u64* bits;
 
