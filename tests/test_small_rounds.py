@@ -135,7 +135,7 @@ def test_parents_are_kept_where_they_are_found(device, clusters, form, most, tun
             assert all(level[v] == limit and (u, v) in edges for v, u in zip(*entries(q)))
 
 
-@pytest.mark.parametrize(("k", "rows"), [(44, 8), (44, 0), (46, 8)])
+@pytest.mark.parametrize(("k", "rows"), [(44, 4), (44, 0), (46, 4)])
 def test_searches_along_rows_of_a_matrix_in_tiles(device, clusters, k, rows, tune):
     """If its visited bits fit into the shared memory of the cluster, 2048 in the emulator, and rows are short."""
     if device != "emulator":

@@ -181,24 +181,25 @@ struct Operands {
   U_T u_iso;
   i64 u_stride;
   MaskView mask;
-  i64 units, entries_of_matrix;
 };
 
-// What a lane loads of an item before the push.
+// An item, and what a lane loads of it before the push.
 #define LOADS_AHEAD (VISITED && READS_AHEAD)
 #if LOADS_AHEAD
 struct Ahead {
+  QueueItem item;
   COL_T column;  // of the lane's first entry
   Item row;  // of that number, if has_row
   bool has_row;
 
-  __device__ __forceinline__ void load(const Units& form, const Item& x, int lane) {
+  __device__ __forceinline__ void load(const Units& form, const QueueItem& x, int lane) {
+    item = x;
     column = form.first_column(x, lane);
     issue_load(column);
   }
-  __device__ __forceinline__ void load_row(const Units& form, const Item& x, int lane) {
+  __device__ __forceinline__ void load_row(const Units& form, int lane) {
     has_row = true;
-    if (lane < form.work_of(x)) row = form.item((u32)column), form.issue_loads(row);
+    if (lane < form.work_of(item)) row = form.item((u32)column), form.issue_loads(row);
   }
 };
 #else
@@ -245,9 +246,6 @@ struct ItemPush : Operands, PushVectors {
         t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
 #endif
         form.prefetch_row(found);
-#if LOADS_AHEAD
-        if (BEYOND) form.prefetch_beyond(x, found, units, entries_of_matrix);
-#endif
       }
       emit(fresh, found);
 #else
@@ -263,7 +261,7 @@ struct ItemPush : Operands, PushVectors {
       if (waiting) overlap();
       if (allowed)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-            reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+                reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       emit(fresh, found);
 #endif
       waiting = false;

@@ -4,12 +4,6 @@
 // unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define QUEUES (VISITED ? 2 : 3)  // the frontier, the next one, and the previous one, whose bits are cleared
-#ifndef WIDE
-#define WIDE 1
-#endif
-#ifndef ROWS_AHEAD
-#define ROWS_AHEAD ((WARPS - 1) * GROUPS)  // items of a block up to which it also loads the rows of their columns
-#endif
 #define ROOM ((int)(QUEUE_BYTES / (QUEUES * sizeof(QueueItem))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.
@@ -95,18 +89,6 @@ struct HandedOver {
   }
 };
 
-#if LOADS_AHEAD
-// The next item of a group of lanes, and what a lane has loaded of it.
-struct Upcoming : Ahead {
-  QueueItem item;
-
-  __device__ __forceinline__ void begin(const Units& form, const QueueItem& x, int lane) {
-    item = x;
-    load(form, x, lane);
-  }
-};
-#endif
-
 struct RoundLists {
   u32 *list, *spill;
   const u32* old_list;
@@ -168,25 +150,23 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   }
   meet_in_cluster();
 
-  int wide = 0;  // 1: twice as many lanes share a row
-  const auto lane = [&] { return (int)(threadIdx.x & ((LANES << wide) - 1)); };
-  const auto group = [&] { return WARP_LANE / LANES >> wide; };
+  const int lane = threadIdx.x & (LANES - 1);
+  const u32 group = WARP_LANE / LANES;
   // The first items of a block are those of its other warps, because the first warp waits for messages.
-  const auto own = [&] { return (threadIdx.x / 32 + WARPS - 1) % WARPS * (GROUPS >> wide) + group(); };
+  const u32 own = (threadIdx.x / 32 + WARPS - 1) % WARPS * GROUPS + group;
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
 #if LOADS_AHEAD
-  static_assert(LANES < 32, "twice as many lanes share a row if there are few");
-  Upcoming upcoming;
+  Ahead next_item;
 #endif
   for (;; ++done) {
     sum_up(q, parity, rank, done, [&](u32 mine) {
 #if LOADS_AHEAD
-      wide = WIDE && 2 * LANES * mine <= THREADS - 32;
-      upcoming = {};
-      if (own() < mine) upcoming.begin(form, q.items[now][own()], lane());
-      if (mine <= ROWS_AHEAD) upcoming.load_row(form, upcoming.item, lane());
+      next_item = {};
+      if (own < mine) next_item.load(form, q.items[now][own], lane);
+      // More loads would take longer than they save.
+      if (mine <= (WARPS - 1) * GROUPS) next_item.load_row(form, lane);
 #else
       (void)mine;
 #endif
@@ -216,8 +196,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
         KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
-    if (!keeps) wide = 0;
-    const u32 all = keeps ? count : total, stride = keeps ? at_once >> wide : PEERS * at_once;
+    const u32 all = keeps ? count : total, stride = (keeps ? 1 : PEERS) * at_once;
     const auto item_of = [&](u32 k) {
       if (keeps) return q.items[now][k];
       u32 owner = 0;
@@ -225,14 +204,17 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       for (int r = 1; r < PEERS; ++r) owner += k >= q.before[r];
       return *at_peer(&q.items[now][k - q.before[owner]], owner);
     };
-    u32 mine = keeps ? own() : first_of_warp(rank, GROUPS) + group();
-    for (; mine - group() < all; mine += stride) {
+    u32 mine = keeps ? own : first_of_warp(rank, GROUPS) + group;
 #if LOADS_AHEAD
-      if (!keeps || mine >= stride) {
-        upcoming = {};
-        if (mine < all) upcoming.begin(form, item_of(mine), lane());
-      }
-      const QueueItem item = upcoming.item;
+    if (!keeps) next_item = {};
+    if (!keeps && mine < all) next_item.load(form, item_of(mine), lane);
+#endif
+    for (; mine - group < all; mine += stride) {
+#if LOADS_AHEAD
+      const Ahead ahead = next_item;
+      const QueueItem& item = ahead.item;
+      next_item = {};
+      if (mine + stride < all) next_item.load(form, item_of(mine + stride), lane);
 #else
       QueueItem item = {};
       if (mine < all) item = item_of(mine);
@@ -245,12 +227,12 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         found += (u32)(length < longest ? length : longest);
       };
       const auto overlap = [&] {
-        if (mine < all) push_item.entries(item, lane(), [&](i64 i) { entry(i, b, first, done); });
+        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
       };
 #if LOADS_AHEAD
-      push_item(item, lane(), LANES << wide, emit, overlap, upcoming);
+      push_item(item, lane, LANES, emit, overlap, ahead);
 #else
-      push_item(item, lane(), LANES, emit, overlap);
+      push_item(item, lane, LANES, emit, overlap);
 #endif
     }
     found = __reduce_add_sync(ALL_LANES, found);
@@ -313,11 +295,9 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask,
            FORM(), Values a PARAMETERS) {
   await_previous();
+  (void)n;
   const Units form = FORM_OF();
-  Operands of = {form, a, U_T(), 1, mask, n, 0};
-#if LOADS_AHEAD
-  of.entries_of_matrix = form.ptr[n];
-#endif
+  const Operands of = {form, a, U_T(), 1, mask};
 #if VISITED
   b.next_bits = VISITED_BITS, b.next_val = ENTRY_VALUES;
 #endif

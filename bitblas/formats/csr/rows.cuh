@@ -5,9 +5,6 @@
 #include "kernels/advance.cuh"
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
-#ifndef BEYOND
-#define BEYOND 0
-#endif
 #define READS_AHEAD 1  // the column of a lane's first entry may be loaded before visit_row
 #define FORM() Rows matrix
 #define FORM_OF() matrix
@@ -28,21 +25,12 @@ struct Rows {
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.begin), issue_load(x.end); }
 
   // Prefetch the first columns of an item.
-  __device__ __forceinline__ void prefetch_row(const Item& x) const { prefetch_columns(x.begin); }
-  __device__ __forceinline__ void prefetch_columns(i64 e) const {
+  __device__ __forceinline__ void prefetch_row(const Item& x) const {
 #if PACKED
-    prefetch(Columns(col, e).words);
+    prefetch(Columns(col, x.begin).words);
 #else
-    prefetch(col.col + e);
+    prefetch(col.col + x.begin);
 #endif
-  }
-  // The same for the row and the columns that a search reaches some rounds later if it continues as from item x to y:
-  // rows of a mesh are numbered with the same distances nearly everywhere. units, entries: of the matrix.
-  __device__ __forceinline__ void prefetch_beyond(const Item& x, const Item& y, i64 units, i64 entries) const {
-    const i64 i = (i64)y.unit + BEYOND * ((i64)y.unit - x.unit);
-    const i64 e = (i64)y.begin + BEYOND * ((i64)y.begin - (i64)x.begin);
-    if (0 <= i && i < units) prefetch(ptr + i);
-    if (0 <= e && e < entries) prefetch_columns(e);
   }
 
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
