@@ -152,8 +152,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
 
   const int lane = threadIdx.x & (LANES - 1);
   const u32 group = WARP_LANE / LANES;
-  // The first items of a block are those of its other warps, because the first warp waits for messages.
-  const u32 own = (threadIdx.x / 32 + WARPS - 1) % WARPS * GROUPS + group;
+  // LOADS_AHEAD: the first items of a block are those of its other warps, because the first warp waits for messages.
+  const u32 own = (threadIdx.x / 32 + (LOADS_AHEAD ? WARPS - 1 : 0)) % WARPS * GROUPS + group;
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
