@@ -184,8 +184,8 @@ struct Operands {
 };
 
 // An item, and what a lane loads of it before the push.
-#define LOADS_AHEAD (VISITED && READS_AHEAD)
-#if LOADS_AHEAD
+#if VISITED && READS_AHEAD
+#define LOADS_AHEAD 1
 struct Ahead {
   QueueItem item;
   COL_T column;  // of the lane's first entry
@@ -203,6 +203,7 @@ struct Ahead {
   }
 };
 #else
+#define LOADS_AHEAD 0
 struct Ahead {};
 #endif
 
