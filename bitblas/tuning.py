@@ -1076,6 +1076,14 @@ TABLE: dict[str, Threshold] = {
     "cluster.listed_entries": Threshold(
         1 << 16, "entries", "The same for the matrix entries of the positions on such a worklist."
     ),
+    "cluster.row_entries": Threshold(
+        4,
+        "entries per row",
+        "Up to here a search that a cluster can run with its visited bits in shared memory goes along plain rows, even "
+        "if the matrix is stored in tiles.",
+        "H200, ms of levels and parents, by tiles and by rows: grid2d_2048 (4 entries per row) 8.0, 8.8 and 7.1, 7.1; "
+        "delaunay_n20 (6) 1.57, 1.90 and 2.11, 2.05; stencil27_100 (26) 0.62, 0.74 and 0.95, 0.92",
+    ),
     "cluster.lanes_short": Threshold(
         4, "lanes", "For a row of a cluster if the average row has at most so many items."
     ),

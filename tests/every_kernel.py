@@ -255,6 +255,8 @@ def on_gpus(variant: Variant, used: device.Cluster | None, whole: device.Cluster
     if used is None or not variant.constant("QUEUE_BYTES"):
         return variant
     sizes = {"CLUSTER": whole.blocks, "QUEUE_BYTES": whole.queue_bytes}
+    if variant.constant("SHARED_BYTES"):
+        sizes["SHARED_BYTES"] = whole.bits_bytes
     sizes["THREADS"] = variant.constant("THREADS") * whole.threads // used.threads
     return dataclasses.replace(variant, constants=tuple((name, sizes.get(name, n)) for name, n in variant.constants))
 

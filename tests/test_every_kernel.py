@@ -133,11 +133,15 @@ def test_lanes_are_no_distinction():
 
 def test_clusters_are_those_of_gpus():
     """The emulator's have 4 blocks of 64 threads."""
-    variant = Variant("formats/csr/rounds", (), (("LANES", 8), ("CLUSTER", 4), ("THREADS", 128), ("QUEUE_BYTES", 1536)))
-    assert every_kernel.on_gpus(variant, None) is variant
-    made = every_kernel.on_gpus(variant, Cluster(4, 64, 1536))
-    assert dict(made.constants) == {"LANES": 8, "CLUSTER": 16, "THREADS": 1024, "QUEUE_BYTES": 45056}
-    assert every_kernel.on_gpus(ALL[0], Cluster(4, 64, 1536)) is ALL[0]
+    used = Cluster(4, 64, 1536, 64)
+    sizes = {"LANES": 8, "CLUSTER": 4, "THREADS": 128, "QUEUE_BYTES": 1536}
+    for shared, expected in ((64, 163840), (0, 0)):
+        variant = Variant("formats/csr/rounds", (), tuple((sizes | {"SHARED_BYTES": shared}).items()))
+        assert every_kernel.on_gpus(variant, None) is variant
+        made = dict(every_kernel.on_gpus(variant, used).constants)
+        assert made.pop("SHARED_BYTES") == expected
+        assert made == {"LANES": 8, "CLUSTER": 16, "THREADS": 1024, "QUEUE_BYTES": 45056}
+    assert every_kernel.on_gpus(ALL[0], used) is ALL[0]
 
 
 def test_arguments_of_twins_are_compared(emulator):

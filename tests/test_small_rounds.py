@@ -59,7 +59,7 @@ def clusters(device):
 @pytest.mark.parametrize("form", HANDED)
 def test_levels_go_back_and_forth(device, clusters, form, most, tune):
     """The frontier of a mesh passes any limit and comes back; wherever a cluster stops, the grid continues."""
-    tune({"cluster.units": most})
+    tune({"cluster.units": most, "cluster.row_entries": 0})
     A = mesh(**options(form))
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     program, seen = None, set()
@@ -107,7 +107,7 @@ def test_lowest_parents(device, clusters, form, most, tune):
 @pytest.mark.parametrize("most", [12, 8192])
 def test_parents_are_kept_where_they_are_found(device, clusters, form, most, tune):
     """A copy of the frontier's values gets them a round early; it has no entries early, and keeps those it has."""
-    tune({"cluster.units": most})
+    tune({"cluster.units": most, "cluster.row_entries": 0})
     A = mesh(**options(form))
     n = A.nrows
     p, q, r = gb.Vector(INT64, n), gb.Vector(INT64, n), gb.Vector(INT64, n)
@@ -133,6 +133,26 @@ def test_parents_are_kept_where_they_are_found(device, clusters, form, most, tun
             assert all((u, v) in edges and level[u] + 1 == level[v] for v, u in found.items() if v != source)
             assert (q.nvals > 0) == (limit is not None)
             assert all(level[v] == limit and (u, v) in edges for v, u in zip(*entries(q)))
+
+
+@pytest.mark.parametrize(("k", "rows"), [(44, 4), (44, 0), (46, 4)])
+def test_searches_along_rows_of_a_matrix_in_tiles(device, clusters, k, rows, tune):
+    """If its visited bits fit into the shared memory of the cluster, 2048 in the emulator, and rows are short."""
+    if device != "emulator":
+        pytest.skip("a GPU has room for the bits of larger graphs")
+    tune({"cluster.row_entries": rows})
+    A = mesh(k, format="b2sr", tile=8)
+    program, rounds = search(A, gb.Vector(INT64, k * k), gb.Vector(BOOL, k * k), k)
+    assert in_cluster(program) == rounds
+    kernel = "csr" if rows and k * k <= 2048 else "b2sr"
+    assert f"in one cluster: formats/{kernel}/rounds" in str(program.explain())
+
+
+def test_visited_bits_beyond_shared_memory(device, clusters):
+    """2116 positions: the emulator's cluster has shared memory for 2048, and leaves the bits in global memory."""
+    A = mesh(46)
+    program, rounds = search(A, gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows), 1000)
+    assert in_cluster(program) == rounds
 
 
 @pytest.mark.parametrize("steps", range(1, 9))

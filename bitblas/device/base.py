@@ -31,11 +31,16 @@ Mark: TypeAlias = Any  # a time stamp: seconds on a CPU, an event of CuPy on a G
 
 class Cluster(NamedTuple):
     """Blocks that run at the same time and can access each other's shared memory: their number, threads per block, and
-    the bytes of shared memory for a kernel's lists (up to 48 KB need no opt-in)."""
+    bytes of shared memory: for a kernel's lists (up to 48 KB need no opt-in), and for the bits of a vector."""
 
     blocks: int
     threads: int = 512
     queue_bytes: int = 45056
+    bits_bytes: int = 163840
+
+    def holds(self, positions: int) -> bool:
+        """Whether the bits of so many positions fit into the shared memory of all blocks."""
+        return positions <= 8 * self.bits_bytes * self.blocks
 
 
 class Guard:

@@ -452,9 +452,14 @@ class Cuda(Device):
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = 2 * PORTABLE_CLUSTER, 1, 1
         config.blockDimX, config.blockDimY, config.blockDimZ = jit.BLOCK, 1, 1
-        config.sharedMemBytes = Cluster._field_defaults["queue_bytes"]
+        cluster = Cluster(2 * PORTABLE_CLUSTER)
+        config.sharedMemBytes = cluster.queue_bytes
         _, most = driver.cuOccupancyMaxPotentialClusterSize(driver.CUfunction(function.ptr), config)
-        return Cluster(2 * PORTABLE_CLUSTER if int(most) >= 2 * PORTABLE_CLUSTER else PORTABLE_CLUSTER)
+        if int(most) < cluster.blocks:
+            cluster = cluster._replace(blocks=PORTABLE_CLUSTER)
+        # A KB for other variables. GPUs with less shared memory leave the bits where they are.
+        fits = cluster.queue_bytes + cluster.bits_bytes + 1024 <= self.block_shared_bytes
+        return cluster if fits else cluster._replace(bits_bytes=0)
 
     @property
     def launches_early(self) -> bool:

@@ -38,6 +38,28 @@ struct FrontierView {
   u32* segments;
 };
 
+#if KIND == VALUES
+// The operands of products of a push, AT_ONCE per lane: entries e of rows, and the entries of u there. owner: the lane
+// whose row `row` is.
+struct Factors {
+  A_T weight[AT_ONCE];
+  U_T x[AT_ONCE];
+  u32 from[AT_ONCE];
+
+  __device__ __forceinline__ Factors(const Values& a, const SourceView& u, u32 row, const bool* has, const entry_t* e,
+                                     const int* owner) {
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      from[k] = __shfl_sync(ALL_LANES, row, owner[k]);
+      weight[k] = has[k] ? a.at(e[k]) : A_T();
+      x[k] = has[k] ? u.at(from[k]) : U_T();
+    }
+  }
+  // Number k, in column j.
+  __device__ __forceinline__ Z_T product(int k, number_t j) const { return mul(weight[k], x[k], j, from[k]); }
+};
+#endif
+
 // ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
 // Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
 // (BY_BLOCK). The layout defines the row type (pull_row_t) and walks 32 rows at a time.

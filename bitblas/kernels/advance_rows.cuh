@@ -125,20 +125,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
     u32 there[AT_ONCE];
 #endif
 #if KIND == VALUES
+    const Factors factors(a, u, i, has, e, owner);
     Z_T z[AT_ONCE];
-    A_T weight[AT_ONCE];
-    U_T x[AT_ONCE];
-    u32 from[AT_ONCE];
 #if CELLS_BEGIN
     C_T cell[AT_ONCE];
     cell_t before[AT_ONCE];
 #endif
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
-      weight[k] = has[k] ? a.at(e[k]) : A_T();
-      x[k] = has[k] ? u.at(from[k]) : U_T();
-    }
 #else
     (void)e, (void)owner;
 #endif
@@ -159,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
     for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((mask.allowed(masked[k] | also[k]) >> (j[k] & 31)) & 1);
 #if KIND == VALUES
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? mul(weight[k], x[k], j[k], from[k]) : Z_T(BEGIN);
+    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? factors.product(k, j[k]) : Z_T(BEGIN);
 #endif
 #if CELLS_BEGIN
 #pragma unroll

@@ -9,8 +9,9 @@ typedef Rows Units;
 #define WARPS (THREADS / 32)
 
 // VISITED: the mask is the complement of a vector to which AT_ENTRY adds every entry of u, and t is u. Then a push marks
-// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its entries
-// are in the queues, each once.
+// what it finds in the bits of that vector, a round early, and u needs neither bits nor more than one buffer: its
+// entries are in the queues, each once. SHARED_BYTES: these bits are in the blocks' shared memory while the cluster
+// runs.
 #if VISITED && PER > 1
 struct QueueItem : Item {
   UInt<PER == 64 ? 64 : 32>::type active;  // the entries of the unit that one lane found
@@ -20,6 +21,57 @@ struct QueueItem : Item {
   static constexpr u32 active = 1;
 };
 #endif
+// The bits of the visited vector. In the blocks' shared memory (SHARED_BYTES), an atomic operation takes less time than
+// a test and an atomic operation in the L2 cache. Adjacent half words are in different blocks: they are often marked at
+// the same time.
+struct VisitedBits {
+  u64* bits;
+
+#if SHARED_BYTES
+  __device__ __forceinline__ static u32* here() {
+    extern __shared__ __align__(16) u32 shared_bits[];
+    return shared_bits;
+  }
+  // The half word of a position, in the shared memory of block `rank`.
+  __device__ __forceinline__ static u32* word(i64 p, u32& rank) {
+    const u32 h = (u32)(p >> 5), k = h / PEERS;
+    rank = (h + k + k / PEERS) % PEERS;
+    return here() + k;
+  }
+  // Returns whether position p was not marked.
+  __device__ __forceinline__ bool mark(i64 p) const {
+    u32 rank;
+    u32* const at = word(p, rank);
+    return !(or_at_peer(at, rank, 1u << (p & 31)) >> (p & 31) & 1u);
+  }
+  __device__ __forceinline__ void clear(i64 p) const {
+    u32 rank;
+    u32* const at = word(p, rank);
+    atomicAnd(at_peer(at, rank), ~(1u << (p & 31)));
+  }
+  // f(the half word in shared memory, in global memory) for those of block `rank`, this one.
+  template <class F> __device__ __forceinline__ void each_here(i64 size, u32 rank, F f) const {
+    const u32 halves = (u32)((size + 31) / 32);
+    for (u32 k = threadIdx.x; k * PEERS < halves; k += THREADS) {
+      const u32 h = k * PEERS + (rank - k - k / PEERS) % PEERS;
+      if (h < halves) f(here()[k], ((u32*)bits)[h]);
+    }
+  }
+  // The cluster takes the bits over, and hands them back.
+  __device__ __forceinline__ void load(i64 size, u32 rank) const {
+    each_here(size, rank, [](u32& x, u32& all) { x = all; });
+  }
+  __device__ __forceinline__ void store(i64 size, u32 rank) const {
+    each_here(size, rank, [](u32& x, u32& all) { all = x; });
+  }
+#else
+  __device__ __forceinline__ bool mark(i64 p) const { return !bit_now(bits, p) && ::mark(bits, p); }
+  __device__ __forceinline__ void clear(i64 p) const { clear_bit(bits, p); }
+  __device__ __forceinline__ void load(i64, u32) const {}
+  __device__ __forceinline__ void store(i64, u32) const {}
+#endif
+};
+
 // Set the bits of an item; returns whether its unit had none.
 __device__ __forceinline__ bool set_bits(u64* bits, const QueueItem& x) {
 #if VISITED && PER > 1
@@ -51,9 +103,8 @@ template <class T> struct Messages {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
 #endif
   }
-  // Called by the block, which has met: its first warp returns when all messages of this exchange, the turn-th of this
-  // object, are there.
-  __device__ __forceinline__ void exchange(const T& x, u32 rank, u32 turn) {
+  // Called by the block, which has met.
+  __device__ __forceinline__ void send(const T& x, u32 rank) {
 #if PEERS > 1 && !defined(__CUDA_EMU__)
     static_assert(sizeof(T) == 16, "a message is one store");
     if (threadIdx.x >= 32) return;
@@ -72,6 +123,15 @@ template <class T> struct Messages {
           "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(gate)
           : "memory");
     }
+#else
+    if (threadIdx.x < PEERS) *at_peer(of + rank, threadIdx.x) = x;
+#endif
+  }
+  // The first warp of the block returns when all messages of this exchange, the turn-th of this object, are there.
+  __device__ __forceinline__ void wait(u32 turn) {
+#if PEERS > 1 && !defined(__CUDA_EMU__)
+    if (threadIdx.x >= 32) return;
+    const u32 here = (u32)__cvta_generic_to_shared(&arrived);
     u32 there = 0;
     while (!there)
       asm volatile(
@@ -82,7 +142,6 @@ template <class T> struct Messages {
           : "memory");
 #else
     (void)turn;
-    if (threadIdx.x < PEERS) *at_peer(of + rank, threadIdx.x) = x;
     meet_in_cluster();
 #endif
   }
@@ -124,14 +183,40 @@ struct Operands {
   MaskView mask;
 };
 
+// An item, and what a lane loads of it before the push.
+#if VISITED && READS_AHEAD
+#define LOADS_AHEAD 1
+struct Ahead {
+  QueueItem item;
+  COL_T column;  // of the lane's first entry
+  Item row;  // of that number, if has_row
+  bool has_row;
+
+  __device__ __forceinline__ void load(const Units& form, const QueueItem& x, int lane) {
+    item = x;
+    column = form.first_column(x, lane);
+    issue_load(column);
+  }
+  __device__ __forceinline__ void load_row(const Units& form, int lane) {
+    has_row = true;
+    if (lane < form.work_of(item)) row = form.item((u32)column), form.issue_loads(row);
+  }
+};
+#else
+#define LOADS_AHEAD 0
+struct Ahead {};
+#endif
+
 #ifndef TILE
 // Push along matrix rows. All lanes of a warp call it; `stride` lanes share a row. overlap(): work to do while the first loads are in flight.
 struct ItemPush : Operands, PushVectors {
   template <class Emit, class Overlap>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap,
+                                             const Ahead& ahead = {}) const {
     if (!IN_FLIGHT) overlap();
     bool waiting = IN_FLIGHT;  // the same in all lanes
-    form.visit_row(x, lane, stride, [&](bool has, i64 j, i64 e) {
+    (void)ahead;
+    const auto reached = [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
@@ -147,16 +232,22 @@ struct ItemPush : Operands, PushVectors {
       emit(added, j, fresh);
 #elif VISITED
       QueueItem found = {};
-      const bool missing = has && !bit_now(t_bits, j);
-      if (waiting) overlap();
-      if (missing) {
-        fresh = mark(t_bits, j);
-        static_cast<Item&>(found) = form.item((u32)j);
-#if KIND == VALUES
-        if (fresh) t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
+      if (has) {
+#if LOADS_AHEAD
+        if (waiting && ahead.has_row) static_cast<Item&>(found) = ahead.row;
+        else
 #endif
+          static_cast<Item&>(found) = form.item((u32)j);
+        form.issue_loads(found);
+        fresh = VisitedBits{t_bits}.mark(j);
       }
-      if (fresh) form.prefetch_row(found);
+      if (waiting) overlap();
+      if (fresh) {
+#if KIND == VALUES
+        t_val[j] = C_T(mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit));
+#endif
+        form.prefetch_row(found);
+      }
       emit(fresh, found);
 #else
       QueueItem found = {};
@@ -175,7 +266,12 @@ struct ItemPush : Operands, PushVectors {
       emit(fresh, found);
 #endif
       waiting = false;
-    });
+    };
+#if LOADS_AHEAD
+    form.visit_row(x, lane, stride, reached, ahead.column);
+#else
+    form.visit_row(x, lane, stride, reached);
+#endif
     if (waiting) overlap();
   }
   // entry(i) for the entries of u in an item, each by one of the lanes.

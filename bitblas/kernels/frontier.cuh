@@ -223,6 +223,22 @@ template <class T> __device__ __forceinline__ T* at_peer(T* shared, u32 rank) {
 #endif
 }
 
+// An atomic or of a variable in the shared memory of block `rank`; returns what it was.
+__device__ __forceinline__ u32 or_at_peer(u32* shared, u32 rank, u32 bits) {
+#if PEERS == 1 || defined(__CUDA_EMU__)
+  return atomicOr(at_peer(shared, rank), bits);
+#else
+  u32 old;
+  asm volatile(
+      "{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %1, %2;\n"
+      "atom.relaxed.cluster.shared::cluster.or.b32 %0, [there], %3;\n}"
+      : "=r"(old)
+      : "r"((u32)__cvta_generic_to_shared(shared)), "r"(rank), "r"(bits)
+      : "memory");
+  return old;
+#endif
+}
+
 // All threads of the cluster call it. Earlier writes to any memory are visible to all of them afterwards.
 __device__ __forceinline__ void meet_in_cluster() {
 #if PEERS == 1

@@ -179,15 +179,7 @@ struct Reach {
     Item row[AT_ONCE];
     u32 word[AT_ONCE];
 #if KIND == VALUES
-    A_T weight[AT_ONCE];
-    U_T x[AT_ONCE];
-    u32 from[AT_ONCE];
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
-      weight[k] = has[k] ? a.at(e[k]) : A_T();
-      x[k] = has[k] ? u.at(from[k]) : U_T();
-    }
+    const Factors factors(a, u, i, has, e, owner);
 #else
     (void)e, (void)owner;
 #endif
@@ -209,7 +201,7 @@ struct Reach {
       if (!fresh[k]) continue;
       set_bit(t.bits, (i64)j[k]);
 #if KIND == VALUES
-      t.values[j[k]] = C_T(mul(weight[k], x[k], j[k], from[k]));
+      t.values[j[k]] = C_T(factors.product(k, j[k]));
 #endif
     }
     next.append<AT_ONCE>(fresh, row);

@@ -36,11 +36,14 @@ struct Queues {
 };
 
 // Called by the whole block: meet the others, gather the counts of all blocks, and clear the counters of the next
-// frontier.
-__device__ __forceinline__ void sum_up(Queues& q, int parity, u32 rank, i64 done) {
+// frontier. meanwhile(items of this block): what to do while the counts are sent.
+template <class Meanwhile>
+__device__ __forceinline__ void sum_up(Queues& q, int parity, u32 rank, i64 done, Meanwhile meanwhile) {
   if (!VISITED || READS_FRONTIER) meet_in_cluster();
   else __syncthreads();
-  q.messages[parity].exchange(q.counts[parity], rank, (u32)(done >> 1));
+  q.messages[parity].send(q.counts[parity], rank);
+  meanwhile(q.counts[parity].count < ROOM ? q.counts[parity].count : ROOM);
+  q.messages[parity].wait((u32)(done >> 1));
   if (threadIdx.x < 32) {
     FrontierCount x = {};
     if (WARP_LANE < PEERS) x = q.messages[parity].of[WARP_LANE];
@@ -115,6 +118,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   C_T* const home_val = b.val;
   u64* const visited = b.next_bits;  // if VISITED
   if (VISITED) b.val = b.next_val;
+  const VisitedBits bits_of_visited = {visited};
+  (void)bits_of_visited;
   {
     const u64 share = (list_length + PEERS - 1) / PEERS, begin = rank * share;
     const u64 end = begin + share < list_length ? begin + share : list_length;
@@ -136,6 +141,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       q.spilled = 0;
       q.messages[0].begin(), q.messages[1].begin();
     }
+    if (VISITED) bits_of_visited.load(size, rank);
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
     clear_frontier(old_dense, lists.old_list, (i64)old_length, size, b.old_bits, b.old_val, (i64)me, (i64)all);
     // The frontier is dense: cells without an entry hold arbitrary values.
@@ -145,11 +151,26 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   meet_in_cluster();
 
   const int lane = threadIdx.x & (LANES - 1);
+  const u32 group = WARP_LANE / LANES;
+  // LOADS_AHEAD: the first items of a block are those of its other warps, because the first warp waits for messages.
+  const u32 own = (threadIdx.x / 32 + (LOADS_AHEAD ? WARPS - 1 : 0)) % WARPS * GROUPS + group;
   int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
+#if LOADS_AHEAD
+  Ahead next_item;
+#endif
   for (;; ++done) {
-    sum_up(q, parity, rank, done);
+    sum_up(q, parity, rank, done, [&](u32 mine) {
+#if LOADS_AHEAD
+      next_item = {};
+      if (own < mine) next_item.load(form, q.items[now][own], lane);
+      // More loads would take longer than they save.
+      if (mine <= (WARPS - 1) * GROUPS) next_item.load_row(form, lane);
+#else
+      (void)mine;
+#endif
+    });
     const u32 total = q.all.count;
     past = count;
     count = q.before[rank + 1] - q.before[rank];
@@ -163,7 +184,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     for (u32 k = threadIdx.x; !VISITED && k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     if (VISITED && !done) {  // from now on, all bits of the frontier are in the queues
       for (u32 k = threadIdx.x; k < count; k += THREADS) {
-        set_bits(visited, q.items[0][k]);
+        if (PER > 1) set_bits(visited, q.items[0][k]);
+        else bits_of_visited.mark(q.items[0][k].unit);
         each_half(q.items[0][k].unit, [&](i64 h) { poke((u32*)home + h, 0u); });
       }
       meet_in_cluster();
@@ -174,19 +196,29 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
         KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
-    const u32 all = keeps ? count : total;
-    for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all;
-         k += (keeps ? 1 : PEERS) * at_once) {
-      const u32 mine = k + WARP_LANE / LANES;
-      QueueItem item = {};
-      if (mine < all && keeps) {
-        item = q.items[now][mine];
-      } else if (mine < all) {
-        u32 owner = 0;
+    const u32 all = keeps ? count : total, stride = (keeps ? 1 : PEERS) * at_once;
+    const auto item_of = [&](u32 k) {
+      if (keeps) return q.items[now][k];
+      u32 owner = 0;
 #pragma unroll
-        for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
-        item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
-      }
+      for (int r = 1; r < PEERS; ++r) owner += k >= q.before[r];
+      return *at_peer(&q.items[now][k - q.before[owner]], owner);
+    };
+    u32 mine = keeps ? own : first_of_warp(rank, GROUPS) + group;
+#if LOADS_AHEAD
+    if (!keeps) next_item = {};
+    if (!keeps && mine < all) next_item.load(form, item_of(mine), lane);
+#endif
+    for (; mine - group < all; mine += stride) {
+#if LOADS_AHEAD
+      const Ahead ahead = next_item;
+      const QueueItem& item = ahead.item;
+      next_item = {};
+      if (mine + stride < all) next_item.load(form, item_of(mine + stride), lane);
+#else
+      QueueItem item = {};
+      if (mine < all) item = item_of(mine);
+#endif
       const auto emit = [&](bool add, const QueueItem& x) {
         append_item(q, parity, next, add, x, lists.spill, home);
         if (!add) return;
@@ -194,9 +226,14 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
-      push_item(item, lane, LANES, emit, [&] {
+      const auto overlap = [&] {
         if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
-      });
+      };
+#if LOADS_AHEAD
+      push_item(item, lane, LANES, emit, overlap, ahead);
+#else
+      push_item(item, lane, LANES, emit, overlap);
+#endif
     }
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
@@ -234,7 +271,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     each_place(x.unit, size, [&](i64 p) {
       if (!bit_of(b.bits, p)) return;
       ++entries;
-      if (VISITED && done) clear_bit(visited, p);
+      if (VISITED && done) bits_of_visited.clear(p);
       if (KIND == VALUES && b.val != home_val) home_val[p] = b.val[p];
       if (b.bits != home) set_bit(home, p);
     });
@@ -248,6 +285,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     rounds[4] += done;
   }
   meet_in_cluster();
+  if (VISITED && done) bits_of_visited.store(size, rank);
   if (VISITED && PER > 1) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.old_bits, b.val); });
   if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }

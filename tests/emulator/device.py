@@ -91,7 +91,7 @@ class Emulator(device.Cuda):
     multiprocessors = 132
     block_shared_bytes = 232448
     # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests.
-    cluster = device.Cluster(4, 64, 1536)
+    cluster = device.Cluster(4, 64, 1536, 64)
     xp: Any = Left()
 
     def __init__(self) -> None:  # not Cuda's: that one looks for a GPU

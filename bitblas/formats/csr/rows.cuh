@@ -5,6 +5,7 @@
 #include "kernels/advance.cuh"
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
+#define READS_AHEAD 1  // the column of a lane's first entry may be loaded before visit_row
 #define FORM() Rows matrix
 #define FORM_OF() matrix
 
@@ -24,12 +25,34 @@ struct Rows {
   __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.begin), issue_load(x.end); }
 
   // Prefetch the first columns of an item.
-  __device__ __forceinline__ void prefetch_row(const Item& x) const { prefetch(col.col + x.begin); }
+  __device__ __forceinline__ void prefetch_row(const Item& x) const {
+#if PACKED
+    prefetch(Columns(col, x.begin).words);
+#else
+    prefetch(col.col + x.begin);
+#endif
+  }
 
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
   // call both together; `has` is false for lanes without an entry.
   template <class F> __device__ __forceinline__ void visit_row(const Item& x, int lane, int stride, F reached) const {
     go(x.begin, x.end, lane, stride, reached);
+  }
+  // The same with the column of the lane's first entry, which was loaded before; the next one is loaded before the last
+  // is used.
+  __device__ __forceinline__ COL_T first_column(const Item& x, int lane) const {
+    return (i64)x.begin + lane < (i64)x.end ? Columns(col, (i64)x.begin + lane).at((i64)x.begin + lane, 0) : COL_T(0);
+  }
+  template <class F>
+  __device__ __forceinline__ void visit_row(const Item& x, int lane, int stride, F reached, COL_T column) const {
+    i64 e = (i64)x.begin + lane;
+    const i64 stop = x.end;
+    for (Columns entry(col, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride)) {
+      const COL_T next = e + stride < stop ? entry.at(e, stride) : COL_T(0);
+      issue_load(next);
+      reached(e < stop, (i64)column, e);
+      column = next;
+    }
   }
   // The same for segment s of the long row i, by a warp.
   template <class F> __device__ __forceinline__ void visit_segment(i64 i, u32 s, i64 longest, F reached) const {

@@ -18,7 +18,7 @@ from ... import tuning
 from ...device import memory
 from ...device.jit import BLOCK
 from ...exceptions import CaptureError
-from ...formats import Structure
+from ...formats import CSR, Structure
 from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
@@ -58,7 +58,7 @@ from .products import (
     worklist,
 )
 from .saved_rounds import SavedRounds, column_return
-from .small_rounds import SmallRounds, small_rounds
+from .small_rounds import SmallRounds, searches_by_rows, small_rounds
 from .stacks import Stacks
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
@@ -217,7 +217,8 @@ class Build:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
-        layout = structure.layout(structure.primary.key, transposed=not product.transpose)
+        key = CSR if searches_by_rows(self, product) else structure.primary.key
+        layout = structure.layout(key, transposed=not product.transpose)
         return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
 
     def longest(self, layout: Layout) -> int:

@@ -18,13 +18,14 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
+from .. import analysis
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Advance, Between, OnStack, Pull, Round, copies, fits_one_kernel, size_of
-from ..ir import Elementwise, InitializeCells, IsoValues, Scal, Vec
-from .products import AdvanceMatrix, launch_arguments
+from ..ir import Elementwise, InitializeCells, IsoValues, Product, Scal, Vec
+from .products import AdvanceMatrix, keeps_rows, launch_arguments
 
 if TYPE_CHECKING:
     from ...device.base import Cluster
@@ -77,6 +78,22 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
     return WorklistRound(tuple(before), advance, tuple(after), sparse, condition)
 
 
+def searches_by_rows(build: Build, product: Product) -> bool:
+    """Whether a search along tiles is faster along plain rows, next to the tiles: if a cluster runs it with the visited
+    bits in shared memory, and rows are short."""
+    structure, cluster = product.matrix.structure, build.device.cluster
+    if cluster is None or structure.primary.format.by_rows or not keeps_rows(structure):
+        return False
+    if structure.nvals > tuning.value("cluster.row_entries") * structure.nrows or not cluster.holds(product.outer):
+        return False
+    how = plan_small_rounds(build.round, build.condition)
+    if not isinstance(how, Advance) or how.product is not product or not how.also:
+        return False
+    kind, _ = analysis.product_kind(product, build.iso)
+    any_product = kind == WORDS or product.semiring.op.monoid.name == "any"
+    return any_product and how.mask is not None and how.mask.complement
+
+
 def small_rounds(build: Build) -> SmallRounds:
     """The launch of small rounds for the body of a build, bound to its memory."""
     cluster, how = build.device.cluster, plan_small_rounds(build.round, build.condition)
@@ -108,7 +125,9 @@ def small_rounds(build: Build) -> SmallRounds:
         if lanes == tuning.count("cluster.lanes") and fits_64_registers(along, base):
             cluster = cluster._replace(threads=2 * cluster.threads)
         visited = visited_vector(advance, along)
-        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited)
+        fits = visited is not None and along.layout.rows_per_unit == 1 and cluster.holds(advance.target.size)
+        shared = cluster.bits_bytes if fits else 0
+        variant, parameters = rounds_variant(base, advance, build.iso, cluster, lanes, visited, shared)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
@@ -155,11 +174,12 @@ def visited_vector(advance: Advance, along: AdvanceMatrix) -> Vec | None:
 
 
 def rounds_variant(
-    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None
+    base: Variant, advance: Advance, iso: IsoValues, cluster: Cluster, lanes: int, visited: Vec | None, shared: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them. visited: a vector to whose bits the kernel itself adds the entries; if
-    it gets a copy of their values, it holds them from the beginning."""
+    it gets a copy of their values, it holds them from the beginning. shared: bytes of a block's shared memory for these
+    bits while the cluster runs; 0: they stay where they are."""
     u, before = advance.product.u, advance.before
     written = frozenset[Vec]() if visited is None else frozenset({visited})
     writers = [s for s in before if s.target == visited]
@@ -182,7 +202,7 @@ def rounds_variant(
     variant = _variant(base, "rounds", text, macros, label, cluster, lanes, places=False)
     unread = base.constant("KIND") == WORDS or advance.product.semiring.op.binaryop.positional
     reads = not unread or any(p.key.kind == "val" for p in rotating)
-    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads)}
+    flags = {"VISITED": int(visited is not None), "READS_FRONTIER": int(reads), "SHARED_BYTES": shared}
     return dataclasses.replace(variant, constants=tuple((dict(variant.constants) | flags).items())), parameters
 
 
