@@ -792,12 +792,11 @@ TABLE: dict[str, Threshold] = {
         "1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, "
         "with 13 and 25 MB of tables, 2168, 2514; 3903, 4804",
     ),
-    "multivector.few_lines": Threshold(
-        1 << 18,
-        "lines",
-        "With fewer lines a block of a product has two threads per word that it reads instead of one, so that there "
-        "are more blocks.",
-        "GPU, ms with one and with two threads: delaunay_n20, 64 sources, 121, 139; mycielskian14 7.5, 5.1",
+    "multivector.group_entries": Threshold(
+        256,
+        "entries",
+        "So many on average are read as one sequence in a pull that sums values: those of several rows if these are "
+        "short.",
     ),
     "multivector.long_row": Threshold(
         1 << 10, "entries", "From here on a GPU splits a row in a pull of a product with a multivector."

@@ -559,17 +559,20 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
     """nodes: NODES of formats/bitmap/walked.cuh."""
     plan, of, layout, _, a_type, a_val = product
     semiring, x = (None, BOOL) if plan.kind == WORDS else (of.semiring, of.x)
-    rows, few = walked(layout), of.lines.number < tuning.count("multivector.few_lines")
+    rows, units = walked(layout), 1
     walk: tuple[tuple[str, int], ...] = ()
     if walks_lines(plan.key):
         ranked = plan.kind == VALUES and bool(a_val.stride)
         constants = rows.format.kernels["mxm.lines"].constants(ranked=ranked)
-        walk, few, types = (*constants, ("NODES", nodes)), False, rows.format.view.types(rows, ranked)
+        walk, types = (*constants, ("NODES", nodes)), rows.format.view.types(rows, ranked)
     else:
         types = rows.format.view.types(rows, False)
+        if mode == WHOLE and plan.kind == VALUES and not plan.full:
+            length = of.S.nvals / max(1, of.lines.number)
+            units = power_of_two(tuning.count("multivector.group_entries") / max(1, length), 1, plan.lanes)
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
     full = FullLines(of.together[0], not a_val.stride) if plan.full else None
-    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few, walk, full)
+    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, units, walk, full)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:

@@ -135,16 +135,57 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #ifdef KERNEL_pull
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
-// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
-// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
-// inspects each word; the groups then take words with many positions and long rows. Words with few positions get a
-// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
-// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
-// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
-#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
-#define UNITS (BLOCK / LANES)
-#define SCANNED 32  // entries of a row that one thread inspects
-#define FEW 8  // positions up to which each gets a thread
+// For WORDS, LANES lanes share the entries of a row. For values, SHARE lanes read the entries of SHARE / LANES rows as
+// one sequence, an entry each, and list those with a hit in shared memory. Then they process the list entry by entry, a
+// lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
+#if KIND == VALUES
+#define AT_ONCE 4  // listed entries whose values it loads together
+#define UNITS (SHARE / LANES)
+#define GROUP (u32)(~0ull >> (64 - SHARE))
+
+// The entries with a hit, in order: positions, and 32 times the number of the word plus the unit that reads it.
+struct Hits {
+  u64 places[AHEAD * SHARE];
+  i64 words[AHEAD * SHARE];
+  A_T values[MODE == JOIN ? 1 : AHEAD * SHARE];
+
+  __device__ __forceinline__ void put(u32 number, u64 of, i64 word, const Values& a, i64 e) {
+    places[number] = of, words[number] = word;
+    if (MODE != JOIN) values[number] = a.at(e);
+  }
+};
+
+// The sums of the unit that a group of lanes processes, and the positions found in the unit of each lane.
+struct LineSums {
+  Z_T sum[PER];
+  bool some[PER];
+  int unit = -1;
+  i64 to = 0;
+  u64 found = 0, true_ = 0;
+
+  __device__ __forceinline__ void begin(int next, i64 to_of_lane) {
+    unit = next, to = __shfl_sync(group_mask<SHARE>(), to_of_lane, next, SHARE);
+#pragma unroll
+    for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
+  }
+  // Called by the lanes of a group together.
+  __device__ __forceinline__ void write(const LinesOutput& t, int lane) {
+    if (unit < 0) return;
+    u64 has = 0, is_true = 0;
+#pragma unroll
+    for (int p = 0; p < PER; ++p) {
+      const int group = threadIdx.x & 31 & ~(SHARE - 1);
+      has |= (u64)(__ballot_sync(group_mask<SHARE>(), some[p]) >> group & GROUP) << p * SHARE;
+#if Z_BOOL
+      is_true |= (u64)(__ballot_sync(group_mask<SHARE>(), some[p] && sum[p]) >> group & GROUP) << p * SHARE;
+#else
+      if (some[p]) t.values[to * BITS + lane + p * SHARE] = sum[p];
+#endif
+    }
+    if (lane == unit) found = has, true_ = is_true;
+  }
+};
+#endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
@@ -169,143 +210,87 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   if (MODE == PARTS) or_places(t.bits, u.to(words), found);
   else t.bits[u.to(words)] = (LINE_T)found;
 #else
-  const i64 first = (i64)blockIdx.x * UNITS;
-  __shared__ u32 left_over, taken, others[UNITS];
-  if (threadIdx.x == 0) left_over = taken = 0;
-#if MODE == WHOLE
-  __shared__ u32 listed;
-  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
-  if (threadIdx.x == 0) listed = 0;
-#endif
-  __syncthreads();
-  if (threadIdx.x < UNITS && first + threadIdx.x < n) {
-    const Unit u = UNIT(first + threadIdx.x, true);
-#if MODE == WHOLE
-    bool shared = u.stop - u.e > SCANNED;
-    u64 places = 0;
-    for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
+  // A group of SHARE lanes takes UNITS words of lines, whose entries it reads as one sequence.
+  const int lane = threadIdx.x & (SHARE - 1);
+  const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / SHARE * UNITS + lane;
+  const bool has_unit = lane < UNITS && unit < n;
+  const Unit u = UNIT(unit, has_unit);
+  const i64 to = u.to(words);
+  const u32 length = (u32)(u.stop - u.e), before = group_sum_below<SHARE>(length);
+  const u32 total = shuffle_from<SHARE>(before + length, SHARE - 1);
+  const i64 shift = u.e - before;
+  __shared__ Hits hits[BLOCK / SHARE];
+  Hits& list = hits[threadIdx.x / SHARE];
+  LineSums sums;
+  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * SHARE) {
+    // List the entries with a hit, in order.
+    i64 word[AHEAD];
+    int owner[AHEAD];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) places |= x.bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
+    for (int i = 0; i < AHEAD; ++i) {
+      const u32 number = from + i * SHARE + lane;
+      owner[i] = 0;  // the last unit with at most that many entries before its own
+#pragma unroll
+      for (int d = UNITS / 2; d; d >>= 1)
+        if (shuffle_from<SHARE>(before, owner[i] + d) <= number) owner[i] += d;
+      const i64 e = shuffle_from<SHARE>(shift, owner[i]) + number;
+      word[i] = number < total ? MODE == JOIN ? e : (i64)columns[e] : 0;
     }
-    places &= u.places;
-    shared = shared || __popcll(places) > FEW;
-#else
-    const bool shared = u.e < u.stop;
-    const u64 places = 0;
-#endif
-    if (shared) {
-      others[atomicAdd(&left_over, 1u)] = threadIdx.x;
-    } else {
-      t.bits[u.to(words)] = (LINE_T)places;
-#if Z_BOOL
-      t.values[u.to(words)] = 0;
-#endif
+    u64 places[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      word[i] = word[i] * words + shuffle_from<SHARE>(u.w, owner[i]);
+      const u64 open = shuffle_from<SHARE>(u.places, owner[i]);
+      places[i] = from + i * SHARE + lane < total ? x.bits[word[i]] & open : 0;
     }
-#if MODE == WHOLE
-    u64 todo = shared ? 0 : places;
-    u32 at = todo ? atomicAdd(&listed, (u32)__popcll(todo)) : 0;
-    for (; todo; todo &= todo - 1) sums[at++] = (u16)(threadIdx.x << 6 | (__ffsll(todo) - 1));
-#endif
-  }
-  __syncthreads();
-#if MODE == WHOLE
-  for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
-    const int b = sums[k] & 63;
-    const Unit u = UNIT(first + (sums[k] >> 6), true);
-    Z_T sum = Z_T();
-    bool some = false;
-    for (i64 e = u.e; e < u.stop && !is_final(some, sum); e += AHEAD) {
-      i64 k[AHEAD];
-      bool has[AHEAD];
-      U_T v[AHEAD];
+    u32 count = 0;
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < u.stop ? e + i : e];
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) v[i] = has[i] ? x.at((k[i] * words + u.w) * BITS + b) : U_T();
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i)
-        join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
+    for (int i = 0; i < AHEAD; ++i) {
+      const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP;
+      const i64 e = shuffle_from<SHARE>(shift, owner[i]) + from + i * SHARE + lane;
+      if (places[i]) list.put(count + __popc(some & ((1u << lane) - 1)), places[i], word[i] << 5 | owner[i], a, e);
+      count += __popc(some);
     }
-#if Z_BOOL
-    if (sum) or_places(t.values, u.to(words), 1ull << b);
-#else
-    t.values[u.to(words) * BITS + b] = sum;
-#endif
-  }
-#endif
-  const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
-  const u64 lanes = ~0ull >> (64 - SHARE);
-  while (true) {
-    u32 mine = 0;
-    if (lane == 0) mine = atomicAdd(&taken, 1u);
-    mine = shuffle_from<SHARE>(mine, 0);
-    const bool has = mine < left_over;
-    if (!__any_sync(ALL_LANES, has)) break;
-    const Unit u = UNIT(first + (has ? others[mine] : 0), has);
-    Z_T sum[PER];
-    bool some[PER];
+    __syncwarp();
+    for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
+      u64 bits[AT_ONCE];
+      i64 at[AT_ONCE];
+      U_T v[AT_ONCE][PER];
 #pragma unroll
-    for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
-    for (i64 from = u.e; __any_sync(ALL_LANES, from < u.stop); from += SHARE) {
-      const i64 e = from + lane;
-      const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
-      const u64 bits_of_k = e < u.stop ? x.bits[k * words + u.w] & u.places : 0;
-      u32 left = (u32)(__ballot_sync(ALL_LANES, bits_of_k != 0) >> group & lanes);
-      while (__any_sync(ALL_LANES, left != 0)) {  // the entries with a hit, AT_ONCE at a time
-        U_T v[AT_ONCE][PER];
-        u64 bits[AT_ONCE];
-        i64 other[AT_ONCE];
-        int at[AT_ONCE];
+      for (int i = 0; i < AT_ONCE; ++i) {
+        bits[i] = h + i < count ? list.places[h + i] : 0;
+        at[i] = list.words[h + i < count ? h + i : 0];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) {
-          at[i] = left ? __ffs(left) - 1 : 0;
-          const u64 there = shuffle_from<SHARE>(bits_of_k, at[i]);
-          bits[i] = left ? there : 0;
-          other[i] = shuffle_from<SHARE>(k, at[i]);
-          left &= left - 1;
+        for (int p = 0; p < PER; ++p)
+          v[i][p] = bits[i] >> (lane + p * SHARE) & 1 ? x.at((at[i] >> 5) * BITS + lane + p * SHARE) : U_T();
+      }
 #pragma unroll
-          for (int p = 0; p < PER; ++p) {
-            const int b = lane + p * SHARE;
-            if (HAS_TERMINAL == 2 && some[p]) bits[i] &= ~(1ull << b);
-            v[i][p] = bits[i] >> b & 1 ? x.at((other[i] * words + u.w) * BITS + b) : U_T();
-          }
+      for (int i = 0; i < AT_ONCE; ++i) {
+        if (!bits[i]) continue;
+        const int unit_of = (int)at[i] & 31;
+        if (unit_of != sums.unit) {
+          sums.write(t, lane);
+          sums.begin(unit_of, to);
         }
+        const i64 line = MODE == PARTS ? rows.row_of[sums.to / words] : sums.to / words;  // unused by most products
+        const A_T value = MODE == JOIN ? A_T() : list.values[h + i];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) {
-          if (!bits[i]) continue;
-          const A_T value = MODE == JOIN ? A_T() : a.at(from + at[i]);
-#pragma unroll
-          for (int p = 0; p < PER; ++p) {
-            const int b = lane + p * SHARE;
-            if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && some[p])) continue;
-            join(some[p], sum[p], true, mul(value, v[i][p], u.line, other[i], u.w * BITS + b));
-          }
+        for (int p = 0; p < PER; ++p) {
+          const int b = lane + p * SHARE;
+          if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && sums.some[p])) continue;
+          const i64 place = sums.to % words * BITS + b;
+          join(sums.some[p], sums.sum[p], true, mul(value, v[i][p], line, (at[i] >> 5) / words, place));
         }
       }
     }
-    const i64 to = u.to(words);
-    u64 found = 0;
-#if Z_BOOL
-    u64 true_ = 0;
-#endif
-#pragma unroll
-    for (int p = 0; p < PER; ++p) {
-      found |= (__ballot_sync(ALL_LANES, some[p]) >> group & lanes) << p * SHARE;
-#if Z_BOOL
-      true_ |= (__ballot_sync(ALL_LANES, some[p] && sum[p]) >> group & lanes) << p * SHARE;
-#else
-      if (some[p]) t.values[to * BITS + lane + p * SHARE] = sum[p];
-#endif
-    }
-    if (has && lane == 0) {
-      t.bits[to] = (LINE_T)found;
-#if Z_BOOL
-      t.values[to] = (LINE_T)true_;
-#endif
-    }
+    __syncwarp();  // the list has been read
   }
+  sums.write(t, lane);
+  if (!has_unit) return;
+  t.bits[to] = (LINE_T)sums.found;
+#if Z_BOOL
+  t.values[to] = (LINE_T)sums.true_;
+#endif
 #endif
 }
 #endif  // KERNEL_pull
