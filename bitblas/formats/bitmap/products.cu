@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 // one sequence, an entry each, and list those with a hit in shared memory. Then they process the list entry by entry, a
 // lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
 #if KIND == VALUES
-#define AT_ONCE 4  // listed entries whose values it loads together
+#define AT_ONCE 3  // listed entries whose values it loads together
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
 
