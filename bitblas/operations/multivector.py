@@ -570,9 +570,10 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
         if mode == WHOLE and plan.kind == VALUES and not plan.full:
             length = of.S.nvals / max(1, of.lines.number)
             units = power_of_two(tuning.count("multivector.group_entries") / max(1, length), 1, plan.lanes)
+    lanes = 32 if mode == PARTS and plan.kind == WORDS else plan.lanes
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
     full = FullLines(of.together[0], not a_val.stride) if plan.full else None
-    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, units, walk, full)
+    return lines_variant(plan.direction, algebra, of.lines.stride, lanes, mode, units, walk, full)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:
@@ -626,9 +627,9 @@ def kernels_of(
         bounds = None if push else unit_bounds(layout, device, max(1, lines.stride))
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
-    longest = segment if push else tuning.count("multivector.long_row")
+    longest = tuning.count("multivector.long_row") if plan.full else segment
     found = [PreparedKernel(device, variant, n * per, (longest, *rows, *given, *head, *out))]
-    hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
+    hubs = layout.format.view.hubs(layout, longest, segment)
     if hubs is None:
         return found
     parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

@@ -196,17 +196,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const Unit u = UNIT(unit, unit < n);
-  u64 found = 0;
-  for (i64 e = u.e + lane; e < u.stop && found != u.places; e += AHEAD * LANES) {
+  u64 found = 0, places = u.places;
+  // Other segments of the row have found some.
+  if (MODE == PARTS && places) places &= ~(u64)load_fresh(t.bits + u.to(words));
+  for (i64 e = u.e + lane; e < u.stop && found != places; e += AHEAD * LANES) {
     i64 k[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < u.stop ? e + i * LANES : e];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) found |= x.bits[k[i] * words + u.w] & u.places;
+    for (int i = 0; i < AHEAD; ++i) found |= x.bits[k[i] * words + u.w] & places;
   }
 #pragma unroll
   for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
-  if (unit >= n || lane) return;
+  if (unit >= n || lane || (MODE == PARTS && !found)) return;
   if (MODE == PARTS) or_places(t.bits, u.to(words), found);
   else t.bits[u.to(words)] = (LINE_T)found;
 #else
