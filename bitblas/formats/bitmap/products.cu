@@ -133,13 +133,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #endif  // KERNEL_pull_full
 
 #ifdef KERNEL_pull
+#ifndef PULL_BLOCKS
+#define PULL_BLOCKS 4
+#endif
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
 // For WORDS, LANES lanes share the entries of a row. For values, SHARE lanes read the entries of SHARE / LANES rows as
 // one sequence, an entry each, and list those with a hit in shared memory. Then they process the list entry by entry, a
 // lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
 #if KIND == VALUES
+#ifndef AT_ONCE
 #define AT_ONCE 3  // listed entries whose values it loads together
+#endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
 
@@ -187,7 +192,7 @@ struct LineSums {
 };
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
     pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
          LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
