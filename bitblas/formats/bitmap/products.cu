@@ -143,51 +143,55 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 // lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
 #if KIND == VALUES
 #ifndef AT_ONCE
-#define AT_ONCE 3  // listed entries whose values it loads together
+#define AT_ONCE 4  // listed entries whose values it loads together
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
 
-// The entries with a hit, in order: positions, and 32 times the number of the word plus the unit that reads it.
-struct Hits {
-  u64 places[AHEAD * SHARE];
-  i64 words[AHEAD * SHARE];
-  A_T values[MODE == JOIN ? 1 : AHEAD * SHARE];
+// An entry with a hit: positions, and the first position of the word of X plus the number of the unit that reads it.
+struct alignas(16) Hit {
+  u64 places;
+  i64 at;
 
-  __device__ __forceinline__ void put(u32 number, u64 of, i64 word, const Values& a, i64 e) {
-    places[number] = of, words[number] = word;
-    if (MODE != JOIN) values[number] = a.at(e);
-  }
+  __device__ __forceinline__ i64 first() const { return at & ~(i64)(BITS - 1); }
+  __device__ __forceinline__ int unit() const { return (int)at & (BITS - 1); }
 };
 
-// The sums of the unit that a group of lanes processes, and the positions found in the unit of each lane.
+// The units of a group of lanes, and the entries with a hit among those that it has read.
+struct GroupList {
+  u64 places[UNITS];
+  i64 shift[UNITS], to[UNITS];  // number of an entry less its number in the sequence; word of T
+  u32 w[UNITS];
+  Hit hits[AHEAD * SHARE + AT_ONCE];
+  u32 numbers[AHEAD * SHARE + AT_ONCE];  // in the sequence
+};
+
+// The sums of the unit that a group of lanes processes, the same in all lanes but for `sum` and `is_true`.
 struct LineSums {
   Z_T sum[PER];
-  bool some[PER];
-  int unit = -1;
-  i64 to = 0;
-  u64 found = 0, true_ = 0;
+  u64 found, is_true;
+  i64 to;
+  int unit;
 
-  __device__ __forceinline__ void begin(int next, i64 to_of_lane) {
-    unit = next, to = __shfl_sync(group_mask<SHARE>(), to_of_lane, next, SHARE);
+  __device__ __forceinline__ void begin(const GroupList& list, int next) {
+    unit = next, to = list.to[next], found = 0;
 #pragma unroll
-    for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
+    for (int p = 0; p < PER; ++p) sum[p] = Z_T();
   }
-  // Called by the lanes of a group together.
-  __device__ __forceinline__ void write(const LinesOutput& t, int lane) {
-    if (unit < 0) return;
-    u64 has = 0, is_true = 0;
+  __device__ __forceinline__ bool has(u64 places, int p) const {
+    return (u32)(places >> p * SHARE) & 1u << (threadIdx.x & (SHARE - 1));
+  }
+  __device__ __forceinline__ void write(const LinesOutput& t) {
+    is_true = 0;
 #pragma unroll
     for (int p = 0; p < PER; ++p) {
-      const int group = threadIdx.x & 31 & ~(SHARE - 1);
-      has |= (u64)(__ballot_sync(group_mask<SHARE>(), some[p]) >> group & GROUP) << p * SHARE;
 #if Z_BOOL
-      is_true |= (u64)(__ballot_sync(group_mask<SHARE>(), some[p] && sum[p]) >> group & GROUP) << p * SHARE;
+      const u32 some = __ballot_sync(group_mask<SHARE>(), has(found, p) && sum[p]);
+      is_true |= (u64)(some >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP) << p * SHARE;
 #else
-      if (some[p]) t.values[to * BITS + lane + p * SHARE] = sum[p];
+      if (has(found, p)) t.values[to * BITS + (threadIdx.x & (SHARE - 1)) + p * SHARE] = sum[p];
 #endif
     }
-    if (lane == unit) found = has, true_ = is_true;
   }
 };
 #endif
@@ -222,17 +226,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / SHARE * UNITS + lane;
   const bool has_unit = lane < UNITS && unit < n;
   const Unit u = UNIT(unit, has_unit);
-  const i64 to = u.to(words);
   const u32 length = (u32)(u.stop - u.e), before = group_sum_below<SHARE>(length);
   const u32 total = shuffle_from<SHARE>(before + length, SHARE - 1);
-  const i64 shift = u.e - before;
-  __shared__ Hits hits[BLOCK / SHARE];
-  Hits& list = hits[threadIdx.x / SHARE];
+  __shared__ GroupList lists[BLOCK / SHARE];
+  GroupList& list = lists[threadIdx.x / SHARE];
+  if (lane < UNITS) list.places[lane] = u.places, list.shift[lane] = u.e - before;
+  if (lane < UNITS) list.to[lane] = u.to(words), list.w[lane] = (u32)u.w;
+  __syncwarp();
+  u64 found = 0, is_true = 0;  // in the unit of this lane
+  const u32 loaded = x.stride ? 1u << lane : 0;
   LineSums sums;
+  sums.unit = -1, sums.found = 0, sums.to = 0;
+  const auto end_unit = [&] {
+    sums.write(t);
+    if (lane == sums.unit) found = sums.found, is_true = sums.is_true;
+  };
   for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * SHARE) {
     // List the entries with a hit, in order.
     i64 word[AHEAD];
     int owner[AHEAD];
+    u64 places[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const u32 number = from + i * SHARE + lane;
@@ -240,63 +253,67 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
 #pragma unroll
       for (int d = UNITS / 2; d; d >>= 1)
         if (shuffle_from<SHARE>(before, owner[i] + d) <= number) owner[i] += d;
-      const i64 e = shuffle_from<SHARE>(shift, owner[i]) + number;
+      const i64 e = list.shift[owner[i]] + number;
       word[i] = number < total ? MODE == JOIN ? e : (i64)columns[e] : 0;
     }
-    u64 places[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      word[i] = word[i] * words + shuffle_from<SHARE>(u.w, owner[i]);
-      const u64 open = shuffle_from<SHARE>(u.places, owner[i]);
-      places[i] = from + i * SHARE + lane < total ? x.bits[word[i]] & open : 0;
+      if (words > 1) word[i] = word[i] * words + list.w[owner[i]];
+      places[i] = from + i * SHARE + lane < total ? x.bits[word[i]] & list.places[owner[i]] : 0;
     }
     u32 count = 0;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP;
-      const i64 e = shuffle_from<SHARE>(shift, owner[i]) + from + i * SHARE + lane;
-      if (places[i]) list.put(count + __popc(some & ((1u << lane) - 1)), places[i], word[i] << 5 | owner[i], a, e);
+      const u32 at = count + __popc(some & ((1u << lane) - 1));
+      if (places[i]) list.hits[at] = {places[i], word[i] * BITS + owner[i]}, list.numbers[at] = from + i * SHARE + lane;
       count += __popc(some);
     }
     __syncwarp();
+    if (count && lane < AT_ONCE - 1) list.hits[count + lane] = {0, list.hits[count - 1].at};  // up to AT_ONCE
+    __syncwarp();
     for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
-      u64 bits[AT_ONCE];
-      i64 at[AT_ONCE];
+      const bool more = SHARE == 32 || h < count;
+      Hit hit[AT_ONCE];
+      A_T value[AT_ONCE];
       U_T v[AT_ONCE][PER];
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
-        bits[i] = h + i < count ? list.places[h + i] : 0;
-        at[i] = list.words[h + i < count ? h + i : 0];
+        hit[i] = list.hits[more ? h + i : 0];
+        if (!more) hit[i].places = 0;
+        if (MODE != JOIN && hit[i].places) value[i] = a.at(list.shift[hit[i].unit()] + list.numbers[h + i]);
 #pragma unroll
-        for (int p = 0; p < PER; ++p)
-          v[i][p] = bits[i] >> (lane + p * SHARE) & 1 ? x.at((at[i] >> 5) * BITS + lane + p * SHARE) : U_T();
+        for (int p = 0; p < PER; ++p) {
+          v[i][p] = U_T(x.iso);
+          if ((u32)(hit[i].places >> p * SHARE) & loaded)
+            v[i][p] = load<U_T>(x.values, x.iso, 1, hit[i].first() + lane + p * SHARE);
+        }
       }
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
-        if (!bits[i]) continue;
-        const int unit_of = (int)at[i] & 31;
-        if (unit_of != sums.unit) {
-          sums.write(t, lane);
-          sums.begin(unit_of, to);
+        if (more && hit[i].unit() != sums.unit) {
+          end_unit();
+          sums.begin(list, hit[i].unit());
         }
         const i64 line = MODE == PARTS ? rows.row_of[sums.to / words] : sums.to / words;  // unused by most products
-        const A_T value = MODE == JOIN ? A_T() : list.values[h + i];
+        const i64 other = hit[i].first() / BITS / words, place = sums.to % words * BITS + lane;
 #pragma unroll
         for (int p = 0; p < PER; ++p) {
-          const int b = lane + p * SHARE;
-          if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && sums.some[p])) continue;
-          const i64 place = sums.to % words * BITS + b;
-          join(sums.some[p], sums.sum[p], true, mul(value, v[i][p], line, (at[i] >> 5) / words, place));
+          const bool had = sums.has(sums.found, p);
+          if (!sums.has(hit[i].places, p) || (HAS_TERMINAL == 2 && had)) continue;
+          const Z_T z = mul(MODE == JOIN ? A_T() : value[i], v[i][p], line, other, place + p * SHARE);
+          sums.sum[p] = had ? add(sums.sum[p], z) : z;
         }
+        sums.found |= hit[i].places;
       }
     }
     __syncwarp();  // the list has been read
   }
-  sums.write(t, lane);
+  end_unit();
   if (!has_unit) return;
-  t.bits[to] = (LINE_T)sums.found;
+  t.bits[u.to(words)] = (LINE_T)found;
 #if Z_BOOL
-  t.values[to] = (LINE_T)sums.true_;
+  t.values[u.to(words)] = (LINE_T)is_true;
 #endif
 #endif
 }
