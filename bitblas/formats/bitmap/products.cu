@@ -143,7 +143,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 // lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
 #if KIND == VALUES
 #ifndef AT_ONCE
-#define AT_ONCE 4  // listed entries whose values it loads together
+// Listed entries whose values it loads together: with more, registers spill.
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || Z_BOOL ? 2 : 4;
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
