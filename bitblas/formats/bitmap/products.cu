@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #if KIND == VALUES
 #ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
-constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || Z_BOOL ? 2 : 4;
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 3 : 6;
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
@@ -275,37 +275,42 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
     __syncwarp();
     for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
       const bool more = SHARE == 32 || h < count;
-      Hit hit[AT_ONCE];
+      const auto hit_at = [&](int i) {
+        Hit hit = list.hits[more ? h + i : 0];
+        if (!more) hit.places = 0;
+        return hit;
+      };
       A_T value[AT_ONCE];
       U_T v[AT_ONCE][PER];
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
-        hit[i] = list.hits[more ? h + i : 0];
-        if (!more) hit[i].places = 0;
-        if (MODE != JOIN && hit[i].places) value[i] = a.at(list.shift[hit[i].unit()] + list.numbers[h + i]);
+        const Hit hit = hit_at(i);
+        if (MODE != JOIN && hit.places) value[i] = a.at(list.shift[hit.unit()] + list.numbers[h + i]);
 #pragma unroll
         for (int p = 0; p < PER; ++p) {
           v[i][p] = U_T(x.iso);
-          if ((u32)(hit[i].places >> p * SHARE) & loaded)
-            v[i][p] = load<U_T>(x.values, x.iso, 1, hit[i].first() + lane + p * SHARE);
+          if ((u32)(hit.places >> p * SHARE) & loaded)
+            v[i][p] = load<U_T>(x.values, x.iso, 1, hit.first() + lane + p * SHARE);
         }
       }
+      __syncwarp();  // so that hits are read again, instead of kept in registers
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
-        if (more && hit[i].unit() != sums.unit) {
+        const Hit hit = hit_at(i);
+        if (more && hit.unit() != sums.unit) {
           end_unit();
-          sums.begin(list, hit[i].unit());
+          sums.begin(list, hit.unit());
         }
         const i64 line = MODE == PARTS ? rows.row_of[sums.to / words] : sums.to / words;  // unused by most products
-        const i64 other = hit[i].first() / BITS / words, place = sums.to % words * BITS + lane;
+        const i64 other = hit.first() / BITS / words, place = sums.to % words * BITS + lane;
 #pragma unroll
         for (int p = 0; p < PER; ++p) {
           const bool had = sums.has(sums.found, p);
-          if (!sums.has(hit[i].places, p) || (HAS_TERMINAL == 2 && had)) continue;
+          if (!sums.has(hit.places, p) || (HAS_TERMINAL == 2 && had)) continue;
           const Z_T z = mul(MODE == JOIN ? A_T() : value[i], v[i][p], line, other, place + p * SHARE);
           sums.sum[p] = had ? add(sums.sum[p], z) : z;
         }
-        sums.found |= hit[i].places;
+        sums.found |= hit.places;
       }
     }
     __syncwarp();  // the list has been read
