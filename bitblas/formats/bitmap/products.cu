@@ -133,6 +133,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #endif  // KERNEL_pull_full
 
 #ifdef KERNEL_pull
+#ifndef PREFETCH
+#define PREFETCH 0
+#endif
+template <class T> __device__ __forceinline__ void prefetch(const T* p) {
+#ifndef __CUDA_EMU__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
 #ifndef PULL_BLOCKS
 #define PULL_BLOCKS 4
 #endif
@@ -144,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #if KIND == VALUES
 #ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
-constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 3 : 6;
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || BYTES < 8 ? 3 : 6;
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
@@ -262,6 +270,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
       if (words > 1) word[i] = word[i] * words + list.w[owner[i]];
       places[i] = from + i * SHARE + lane < total ? x.bits[word[i]] & list.places[owner[i]] : 0;
     }
+#if PREFETCH && !U_BOOL
+    if (x.stride) {
+      constexpr int SIDE_COLUMNS = PREFETCH / sizeof(U_T) < BITS ? PREFETCH / sizeof(U_T) : BITS;
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) {
+#pragma unroll
+        for (int q = 0; q < BITS; q += SIDE_COLUMNS)
+          if (places[i] >> q & (~0ull >> (64 - SIDE_COLUMNS))) prefetch(x.values + word[i] * BITS + q);
+      }
+    }
+#endif
     u32 count = 0;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
