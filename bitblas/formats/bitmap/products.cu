@@ -152,7 +152,7 @@ template <class T> __device__ __forceinline__ void prefetch(const T* p) {
 #if KIND == VALUES
 #ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
-constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || BYTES < 8 ? 3 : 6;
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || BYTES < 8 ? 3 : 5;
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
@@ -175,32 +175,37 @@ struct GroupList {
   u32 numbers[AHEAD * SHARE + AT_ONCE];  // in the sequence
 };
 
-// The sums of the unit that a group of lanes processes, the same in all lanes but for `sum` and `is_true`.
+// The sums of the unit that a group of lanes processes, each at its positions.
 struct LineSums {
   Z_T sum[PER];
-  u64 found, is_true;
-  i64 to;
+  u64 found;
   int unit;
 
-  __device__ __forceinline__ void begin(const GroupList& list, int next) {
-    unit = next, to = list.to[next], found = 0;
+  __device__ __forceinline__ void begin(int next) {
+    unit = next, found = 0;
 #pragma unroll
     for (int p = 0; p < PER; ++p) sum[p] = Z_T();
   }
+  // Whether the lane's position number p is one of them.
   __device__ __forceinline__ bool has(u64 places, int p) const {
-    return (u32)(places >> p * SHARE) & 1u << (threadIdx.x & (SHARE - 1));
+    return (u32)(places >> (p * SHARE & 32)) & 1u << (threadIdx.x & (SHARE - 1)) << (p * SHARE & 31);
   }
-  __device__ __forceinline__ void write(const LinesOutput& t) {
-    is_true = 0;
+  __device__ __forceinline__ void write(const LinesOutput& t, i64 to) const {
+    const int lane = threadIdx.x & (SHARE - 1);
+#if Z_BOOL
+    u64 is_true = 0;
 #pragma unroll
     for (int p = 0; p < PER; ++p) {
-#if Z_BOOL
       const u32 some = __ballot_sync(group_mask<SHARE>(), has(found, p) && sum[p]);
       is_true |= (u64)(some >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP) << p * SHARE;
-#else
-      if (has(found, p)) t.values[to * BITS + (threadIdx.x & (SHARE - 1)) + p * SHARE] = sum[p];
-#endif
     }
+    if (lane == 0) t.values[to] = (LINE_T)is_true;
+#else
+#pragma unroll
+    for (int p = 0; p < PER; ++p)
+      if (has(found, p)) t.values[to * BITS + lane + p * SHARE] = sum[p];
+#endif
+    if (lane == 0) t.bits[to] = (LINE_T)found;
   }
 };
 #endif
@@ -241,15 +246,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   GroupList& list = lists[threadIdx.x / SHARE];
   if (lane < UNITS) list.places[lane] = u.places, list.shift[lane] = u.e - before;
   if (lane < UNITS) list.to[lane] = u.to(words), list.w[lane] = (u32)u.w;
+  if (has_unit) t.bits[u.to(words)] = 0;
+#if Z_BOOL
+  if (has_unit) t.values[u.to(words)] = 0;
+#endif
   __syncwarp();
-  u64 found = 0, is_true = 0;  // in the unit of this lane
-  const u32 loaded = x.stride ? 1u << lane : 0;
   LineSums sums;
-  sums.unit = -1, sums.found = 0, sums.to = 0;
-  const auto end_unit = [&] {
-    sums.write(t);
-    if (lane == sums.unit) found = sums.found, is_true = sums.is_true;
-  };
+  sums.begin(-1);
   for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * SHARE) {
     // List the entries with a hit, in order.
     i64 word[AHEAD];
@@ -301,15 +304,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
       };
       A_T value[AT_ONCE];
       U_T v[AT_ONCE][PER];
+      if (x.stride) {
 #pragma unroll
-      for (int i = 0; i < AT_ONCE; ++i) {
-        const Hit hit = hit_at(i);
-        if (MODE != JOIN && hit.places) value[i] = a.at(list.shift[hit.unit()] + list.numbers[h + i]);
+        for (int i = 0; i < AT_ONCE; ++i) {
+          const Hit hit = hit_at(i);
+          const i64 at = hit.first() + lane;
 #pragma unroll
-        for (int p = 0; p < PER; ++p) {
-          v[i][p] = U_T(x.iso);
-          if ((u32)(hit.places >> p * SHARE) & loaded)
-            v[i][p] = load<U_T>(x.values, x.iso, 1, hit.first() + lane + p * SHARE);
+          for (int p = 0; p < PER; ++p)
+            if (sums.has(hit.places, p)) v[i][p] = load<U_T>(x.values, U_T(), 1, at + p * SHARE);
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < AT_ONCE * PER; ++i) v[i / PER][i % PER] = x.iso;
+      }
+      if (MODE != JOIN && a.stride) {
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+          const Hit hit = hit_at(i);
+          if (hit.places) value[i] = a.at(list.shift[hit.unit()] + list.numbers[h + i]);
         }
       }
       __syncwarp();  // so that hits are read again, instead of kept in registers
@@ -317,16 +329,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
       for (int i = 0; i < AT_ONCE; ++i) {
         const Hit hit = hit_at(i);
         if (more && hit.unit() != sums.unit) {
-          end_unit();
-          sums.begin(list, hit.unit());
+          if (sums.unit >= 0) sums.write(t, list.to[sums.unit]);
+          sums.begin(hit.unit());
         }
-        const i64 line = MODE == PARTS ? rows.row_of[sums.to / words] : sums.to / words;  // unused by most products
-        const i64 other = hit.first() / BITS / words, place = sums.to % words * BITS + lane;
 #pragma unroll
         for (int p = 0; p < PER; ++p) {
           const bool had = sums.has(sums.found, p);
           if (!sums.has(hit.places, p) || (HAS_TERMINAL == 2 && had)) continue;
-          const Z_T z = mul(MODE == JOIN ? A_T() : value[i], v[i][p], line, other, place + p * SHARE);
+          const i64 to = list.to[sums.unit], line = MODE == PARTS ? rows.row_of[to / words] : to / words;
+          const i64 other = hit.first() / BITS / words, place = to % words * BITS + lane;  // unused by most products
+          const Z_T z = mul(MODE == JOIN   ? A_T()
+                                : a.stride ? value[i]
+                                           : A_T(a.iso),
+                            v[i][p], line, other, place + p * SHARE);
           sums.sum[p] = had ? add(sums.sum[p], z) : z;
         }
         sums.found |= hit.places;
@@ -334,12 +349,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
     }
     __syncwarp();  // the list has been read
   }
-  end_unit();
-  if (!has_unit) return;
-  t.bits[u.to(words)] = (LINE_T)found;
-#if Z_BOOL
-  t.values[u.to(words)] = (LINE_T)is_true;
-#endif
+  if (sums.unit >= 0) sums.write(t, list.to[sums.unit]);
 #endif
 }
 #endif  // KERNEL_pull
