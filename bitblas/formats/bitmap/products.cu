@@ -152,7 +152,7 @@ template <class T> __device__ __forceinline__ void prefetch(const T* p) {
 #if KIND == VALUES
 #ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
-constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 || BYTES < 8 ? 3 : 5;
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 2 : BYTES < 8 ? 3 : 5;
 #endif
 #define UNITS (SHARE / LANES)
 #define GROUP (u32)(~0ull >> (64 - SHARE))
