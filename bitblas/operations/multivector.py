@@ -25,7 +25,7 @@ from ..config import config
 from ..device import Device, address, tracing
 from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
-from ..formats.schedule import has_even_units
+from ..formats.schedule import groups_of, has_even_units
 from ..kernels.variant import Variant
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat
@@ -559,7 +559,7 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
     """nodes: NODES of formats/bitmap/walked.cuh."""
     plan, of, layout, _, a_type, a_val = product
     semiring, x = (None, BOOL) if plan.kind == WORDS else (of.semiring, of.x)
-    rows, units = walked(layout), 1
+    rows = walked(layout)
     walk: tuple[tuple[str, int], ...] = ()
     if walks_lines(plan.key):
         ranked = plan.kind == VALUES and bool(a_val.stride)
@@ -567,13 +567,10 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
         walk, types = (*constants, ("NODES", nodes)), rows.format.view.types(rows, ranked)
     else:
         types = rows.format.view.types(rows, False)
-        if mode == WHOLE and plan.kind == VALUES and not plan.full:
-            length = of.S.nvals / max(1, of.lines.number)
-            units = power_of_two(tuning.count("multivector.group_entries") / max(1, length), 1, plan.lanes)
     lanes = 32 if mode == PARTS and plan.kind == WORDS else plan.lanes
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
     full = FullLines(of.together[0], not a_val.stride) if plan.full else None
-    return lines_variant(plan.direction, algebra, of.lines.stride, lanes, mode, units, walk, full)
+    return lines_variant(plan.direction, algebra, of.lines.stride, lanes, mode, walk, full)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:
@@ -628,7 +625,11 @@ def kernels_of(
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
     longest = tuning.count("multivector.long_row") if plan.full else segment
-    found = [PreparedKernel(device, variant, n * per, (longest, *rows, *given, *head, *out))]
+    units = n * per
+    if valued and not plan.full:
+        groups = groups_of(layout, longest, max(1, plan.lanes // per), tuning.count("multivector.group_entries"))
+        units, rows = len(groups) - 1, (layout.ptr, layout.ptr[1:], groups, 0)
+    found = [PreparedKernel(device, variant, units, (longest, *rows, *given, *head, *out))]
     hubs = layout.format.view.hubs(layout, longest, segment)
     if hubs is None:
         return found

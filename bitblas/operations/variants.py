@@ -465,12 +465,12 @@ class LinesKernel(NamedTuple):
     stride: int
     lanes: int
 
-    def constants(self, terminal: int, mode: int = -1, units: int = 1) -> Constants:
-        """mode: of products.cu, where SHARE lanes process the values of `units` rows."""
-        bits, valued, lanes = min(64, self.stride), self.kind == VALUES, self.lanes // units
+    def constants(self, terminal: int, mode: int = -1) -> Constants:
+        """mode: of products.cu."""
+        bits, valued = min(64, self.stride), self.kind == VALUES
         flags = constants(KIND=self.kind, U_BOOL=self.x is BOOL, Z_BOOL=self.z is BOOL, HAS_TERMINAL=terminal)
-        flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1)
-        return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode, VALUES_PACKED=0)
+        flags += constants(BITS=bits, LANES=self.lanes, PER=max(1, bits // self.lanes) if valued else 1)
+        return flags if mode < 0 else flags + constants(MODE=mode, VALUES_PACKED=0)
 
     @property
     def line(self) -> tuple[str, DataType]:
@@ -499,13 +499,12 @@ def lines_variant(
     stride: int,
     lanes: int,
     mode: int,
-    units: int = 1,
     walk: Constants = (),
     full: FullLines | None = None,
 ) -> Variant:
-    """The kernel of a product by lines. flip: the multivector is the left operand. units: rows that a group of lanes
-    takes. walk: constants of a format that walks its rows, and NODES; (): plain or packed rows. full: of a multivector
-    that has all entries."""
+    """The kernel of a product by lines. flip: the multivector is the left operand. walk:
+    constants of a format that walks its rows, and NODES; (): plain or packed rows. full: of a multivector that has all
+    entries."""
     op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
     a, x = (BOOL, BOOL) if of.semiring is None else (of.a, of.u)
@@ -519,7 +518,7 @@ def lines_variant(
         flags = made.constants(terminal) + constants(MODE=mode, VALUES_PACKED=0) + walk
     else:
         kernel = f"formats/bitmap/{direction if full is None else 'pull_full'}"
-        flags = made.constants(terminal, mode, units) + constants(PACKED=format.packed)
+        flags = made.constants(terminal, mode) + constants(PACKED=format.packed)
         if full is not None:
             blocks = (4, 6) if _is_lean(of) else (3, 4)
             flags += constants(PIECES=full.pieces, ISO=full.iso, BLOCKS=blocks[full.pieces == 1])

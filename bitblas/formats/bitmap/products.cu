@@ -133,29 +133,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #endif  // KERNEL_pull_full
 
 #ifdef KERNEL_pull
-#ifndef PREFETCH
-#define PREFETCH 0
-#endif
-template <class T> __device__ __forceinline__ void prefetch(const T* p) {
-#ifndef __CUDA_EMU__
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-#endif
-}
-#ifndef PULL_BLOCKS
-#define PULL_BLOCKS 4
-#endif
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
-// For WORDS, LANES lanes share the entries of a row. For values, SHARE lanes read the entries of SHARE / LANES rows as
+// For WORDS, LANES lanes share the entries of a row. For values, LANES lanes read the entries of LANES / LANES rows as
 // one sequence, an entry each, and list those with a hit in shared memory. Then they process the list entry by entry, a
 // lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
 #if KIND == VALUES
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T);  // of a listed entry's values
 #ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
-constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T), AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 2 : BYTES < 8 ? 3 : 5;
+constexpr int AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 2 : BYTES < 8 ? 3 : 5;
 #endif
-#define UNITS (SHARE / LANES)
-#define GROUP (u32)(~0ull >> (64 - SHARE))
+#else
+constexpr int BYTES = 0;
+#endif
+#ifndef PULL_BLOCKS
+#define PULL_BLOCKS (BYTES > 32 ? 3 : 4)
+#endif
+
+#if KIND == VALUES
+#define UNITS (MODE == WHOLE ? LANES : 1)
+#define GROUP (u32)(~0ull >> (64 - LANES))
 
 // An entry with a hit: positions, and the first position of the word of X plus the number of the unit that reads it.
 struct alignas(16) Hit {
@@ -171,8 +169,8 @@ struct GroupList {
   u64 places[UNITS];
   i64 shift[UNITS], to[UNITS];  // number of an entry less its number in the sequence; word of T
   u32 w[UNITS];
-  Hit hits[AHEAD * SHARE + AT_ONCE];
-  u32 numbers[AHEAD * SHARE + AT_ONCE];  // in the sequence
+  Hit hits[AHEAD * LANES + AT_ONCE];
+  u32 numbers[AHEAD * LANES + AT_ONCE];  // in the sequence
 };
 
 // The sums of the unit that a group of lanes processes, each at its positions.
@@ -188,22 +186,22 @@ struct LineSums {
   }
   // Whether the lane's position number p is one of them.
   __device__ __forceinline__ bool has(u64 places, int p) const {
-    return (u32)(places >> (p * SHARE & 32)) & 1u << (threadIdx.x & (SHARE - 1)) << (p * SHARE & 31);
+    return (u32)(places >> (p * LANES & 32)) & 1u << (threadIdx.x & (LANES - 1)) << (p * LANES & 31);
   }
   __device__ __forceinline__ void write(const LinesOutput& t, i64 to) const {
-    const int lane = threadIdx.x & (SHARE - 1);
+    const int lane = threadIdx.x & (LANES - 1);
 #if Z_BOOL
     u64 is_true = 0;
 #pragma unroll
     for (int p = 0; p < PER; ++p) {
-      const u32 some = __ballot_sync(group_mask<SHARE>(), has(found, p) && sum[p]);
-      is_true |= (u64)(some >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP) << p * SHARE;
+      const u32 some = __ballot_sync(group_mask<LANES>(), has(found, p) && sum[p]);
+      is_true |= (u64)(some >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP) << p * LANES;
     }
     if (lane == 0) t.values[to] = (LINE_T)is_true;
 #else
 #pragma unroll
     for (int p = 0; p < PER; ++p)
-      if (has(found, p)) t.values[to * BITS + lane + p * SHARE] = sum[p];
+      if (has(found, p)) t.values[to * BITS + lane + p * LANES] = sum[p];
 #endif
     if (lane == 0) t.bits[to] = (LINE_T)found;
   }
@@ -235,15 +233,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   if (MODE == PARTS) or_places(t.bits, u.to(words), found);
   else t.bits[u.to(words)] = (LINE_T)found;
 #else
-  // A group of SHARE lanes takes UNITS words of lines, whose entries it reads as one sequence.
-  const int lane = threadIdx.x & (SHARE - 1);
-  const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / SHARE * UNITS + lane;
-  const bool has_unit = lane < UNITS && unit < n;
+  // A group of lanes takes up to UNITS words of lines, whose entries it reads as one sequence: of whole lines those
+  // from rows.row_of[number] to rows.row_of[number + 1].
+  const int lane = threadIdx.x & (LANES - 1);
+  const i64 number = thread_number() / LANES;
+  i64 unit = number, end = number + 1;
+  if (MODE == WHOLE && number < n) unit = rows.row_of[number] * words, end = rows.row_of[number + 1] * words;
+  unit += lane;
+  const bool has_unit = number < n && unit < end;
   const Unit u = UNIT(unit, has_unit);
-  const u32 length = (u32)(u.stop - u.e), before = group_sum_below<SHARE>(length);
-  const u32 total = shuffle_from<SHARE>(before + length, SHARE - 1);
-  __shared__ GroupList lists[BLOCK / SHARE];
-  GroupList& list = lists[threadIdx.x / SHARE];
+  const u32 length = (u32)(u.stop - u.e), before = group_sum_below<LANES>(length);
+  const u32 total = shuffle_from<LANES>(before + length, LANES - 1);
+  __shared__ GroupList lists[BLOCK / LANES];
+  GroupList& list = lists[threadIdx.x / LANES];
   if (lane < UNITS) list.places[lane] = u.places, list.shift[lane] = u.e - before;
   if (lane < UNITS) list.to[lane] = u.to(words), list.w[lane] = (u32)u.w;
   if (has_unit) t.bits[u.to(words)] = 0;
@@ -253,50 +255,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   __syncwarp();
   LineSums sums;
   sums.begin(-1);
-  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * SHARE) {
+  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * LANES) {
     // List the entries with a hit, in order.
     i64 word[AHEAD];
     int owner[AHEAD];
     u64 places[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      const u32 number = from + i * SHARE + lane;
+      const u32 number = from + i * LANES + lane;
       owner[i] = 0;  // the last unit with at most that many entries before its own
 #pragma unroll
       for (int d = UNITS / 2; d; d >>= 1)
-        if (shuffle_from<SHARE>(before, owner[i] + d) <= number) owner[i] += d;
+        if (shuffle_from<LANES>(before, owner[i] + d) <= number) owner[i] += d;
       const i64 e = list.shift[owner[i]] + number;
       word[i] = number < total ? MODE == JOIN ? e : (i64)columns[e] : 0;
     }
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       if (words > 1) word[i] = word[i] * words + list.w[owner[i]];
-      places[i] = from + i * SHARE + lane < total ? x.bits[word[i]] & list.places[owner[i]] : 0;
+      places[i] = from + i * LANES + lane < total ? x.bits[word[i]] & list.places[owner[i]] : 0;
     }
-#if PREFETCH && !U_BOOL
-    if (x.stride) {
-      constexpr int SIDE_COLUMNS = PREFETCH / sizeof(U_T) < BITS ? PREFETCH / sizeof(U_T) : BITS;
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) {
-#pragma unroll
-        for (int q = 0; q < BITS; q += SIDE_COLUMNS)
-          if (places[i] >> q & (~0ull >> (64 - SIDE_COLUMNS))) prefetch(x.values + word[i] * BITS + q);
-      }
-    }
-#endif
     u32 count = 0;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(SHARE - 1)) & GROUP;
+      const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP;
       const u32 at = count + __popc(some & ((1u << lane) - 1));
-      if (places[i]) list.hits[at] = {places[i], word[i] * BITS + owner[i]}, list.numbers[at] = from + i * SHARE + lane;
+      if (places[i]) list.hits[at] = {places[i], word[i] * BITS + owner[i]}, list.numbers[at] = from + i * LANES + lane;
       count += __popc(some);
     }
     __syncwarp();
     if (count && lane < AT_ONCE - 1) list.hits[count + lane] = {0, list.hits[count - 1].at};  // up to AT_ONCE
     __syncwarp();
     for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
-      const bool more = SHARE == 32 || h < count;
+      const bool more = LANES == 32 || h < count;
       const auto hit_at = [&](int i) {
         Hit hit = list.hits[more ? h + i : 0];
         if (!more) hit.places = 0;
@@ -311,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
           const i64 at = hit.first() + lane;
 #pragma unroll
           for (int p = 0; p < PER; ++p)
-            if (sums.has(hit.places, p)) v[i][p] = load<U_T>(x.values, U_T(), 1, at + p * SHARE);
+            if (sums.has(hit.places, p)) v[i][p] = load<U_T>(x.values, U_T(), 1, at + p * LANES);
         }
       } else {
 #pragma unroll
@@ -341,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
           const Z_T z = mul(MODE == JOIN   ? A_T()
                                 : a.stride ? value[i]
                                            : A_T(a.iso),
-                            v[i][p], line, other, place + p * SHARE);
+                            v[i][p], line, other, place + p * LANES);
           sums.sum[p] = had ? add(sums.sum[p], z) : z;
         }
         sums.found |= hit.places;
