@@ -219,8 +219,9 @@ def _searching(A, gb, k, logs, edges):
             depth << -1
         searches << True
         loops.repeat(lambda _: some_steps(Q, P, V), searches)
-        # P<Q> = Q: counts that overflowed; D<P, replace> = 0
+        # P<Q> = Q: counts that overflowed; most = max(P); D<P, replace> = 0
         P(Q.S) << Q
+        most << largest(P)
         D(P.S, gb.replace) << 0.0
         # level = the last frontier, whose vertices have dependency 0; none after an overflow
         saved.pop(level)
@@ -231,7 +232,6 @@ def _searching(A, gb, k, logs, edges):
         loops.repeat(lambda _: back(Q, T, P, level), level)
         # D<starts> = 0: a source is an end of all its paths
         D(starts.S) << 0.0
-        most << largest(P)
         searches << False
 
     def some_steps(Q, P, V):
