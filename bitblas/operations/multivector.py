@@ -624,13 +624,13 @@ def kernels_of(
         bounds = None if push else unit_bounds(layout, device, max(1, lines.stride))
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
-    longest = tuning.count("multivector.long_row") if plan.full else segment
-    units = n * per
+    long = tuning.count("multivector.long_row")
+    longest, units = long if plan.full else segment, n * per
     if valued and not plan.full:
         groups = groups_of(layout, longest, max(1, plan.lanes // per), tuning.count("multivector.group_entries"))
         units, rows = len(groups) - 1, (layout.ptr, layout.ptr[1:], groups, 0)
     found = [PreparedKernel(device, variant, units, (longest, *rows, *given, *head, *out))]
-    hubs = layout.format.view.hubs(layout, longest, segment)
+    hubs = layout.format.view.hubs(layout, longest, segment if valued or push else long)
     if hubs is None:
         return found
     parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

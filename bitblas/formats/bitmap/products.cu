@@ -135,9 +135,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #ifdef KERNEL_pull
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
-// For WORDS, LANES lanes share the entries of a row. For values, LANES lanes read the entries of LANES / LANES rows as
-// one sequence, an entry each, and list those with a hit in shared memory. Then they process the list entry by entry, a
-// lane one or two positions, so that values are read side by side. A sum is taken in the order of its row's entries.
+// For WORDS, LANES lanes share the entries of a row. For values, a group of LANES lanes reads the entries of several rows
+// (formats/schedule.py, groups_of) as one sequence, each lane an entry, and lists those with a hit in shared memory. Then
+// it processes the list entry by entry, a lane one or two positions, so that values are read side by side. A sum is taken
+// in the order of its row's entries.
 #if KIND == VALUES
 constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T);  // of a listed entry's values
 #ifndef AT_ONCE
