@@ -153,16 +153,20 @@ constexpr int BYTES = 0;
 #endif
 
 #if KIND == VALUES
+#ifndef LISTED
+#define LISTED 4  // entries that a lane reads for a list
+#endif
 #define UNITS (MODE == WHOLE ? LANES : 1)
 #define GROUP (u32)(~0ull >> (64 - LANES))
 
-// An entry with a hit: positions, and the first position of the word of X plus the number of the unit that reads it.
+// An entry with a hit: the positions, and in one number the first position of the word of X (below 2^48), the number of
+// the unit that reads it, and the number of the entry in the list's part of the sequence.
 struct alignas(16) Hit {
-  u64 places;
-  i64 at;
+  u64 places, at;
 
-  __device__ __forceinline__ i64 first() const { return at & ~(i64)(BITS - 1); }
+  __device__ __forceinline__ i64 first() const { return (i64)(at & ((1ull << 48) - BITS)); }
   __device__ __forceinline__ int unit() const { return (int)at & (BITS - 1); }
+  __device__ __forceinline__ u32 number() const { return (u32)(at >> 48); }
 };
 
 // The units of a group of lanes, and the entries with a hit among those that it has read.
@@ -170,8 +174,7 @@ struct GroupList {
   u64 places[UNITS];
   i64 shift[UNITS], to[UNITS];  // number of an entry less its number in the sequence; word of T
   u32 w[UNITS];
-  Hit hits[AHEAD * LANES + AT_ONCE];
-  u32 numbers[AHEAD * LANES + AT_ONCE];  // in the sequence
+  Hit hits[LISTED * LANES + AT_ONCE];
 };
 
 // The sums of the unit that a group of lanes processes, each at its positions.
@@ -256,32 +259,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   __syncwarp();
   LineSums sums;
   sums.begin(-1);
-  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * LANES) {
+  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += LISTED * LANES) {
     // List the entries with a hit, in order.
-    i64 word[AHEAD];
-    int owner[AHEAD];
-    u64 places[AHEAD];
+    COL_T k[LISTED];
+    u64 owners = 0;  // the unit of each entry, in five bits
+    u64 places[LISTED];
+    const auto owner_of = [&](int i) { return (int)(owners >> 5 * i) & 31; };
+    const auto word_at = [&](int i) { return (i64)k[i] * words + (words > 1 ? list.w[owner_of(i)] : 0); };
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
+    for (int i = 0; i < LISTED; ++i) {
       const u32 number = from + i * LANES + lane;
-      owner[i] = 0;  // the last unit with at most that many entries before its own
+      int owner = 0;  // the last unit with at most that many entries before its own
 #pragma unroll
       for (int d = UNITS / 2; d; d >>= 1)
-        if (shuffle_from<LANES>(before, owner[i] + d) <= number) owner[i] += d;
-      const i64 e = list.shift[owner[i]] + number;
-      word[i] = number < total ? MODE == JOIN ? e : (i64)columns[e] : 0;
+        if (shuffle_from<LANES>(before, owner + d) <= number) owner += d;
+      owners |= (u64)owner << 5 * i;
+      const i64 e = list.shift[owner] + number;
+      k[i] = number < total ? MODE == JOIN ? (COL_T)e : columns[e] : 0;
     }
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      if (words > 1) word[i] = word[i] * words + list.w[owner[i]];
-      places[i] = from + i * LANES + lane < total ? x.bits[word[i]] & list.places[owner[i]] : 0;
-    }
+    for (int i = 0; i < LISTED; ++i)
+      places[i] = from + i * LANES + lane < total ? x.bits[word_at(i)] & list.places[owner_of(i)] : 0;
     u32 count = 0;
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
+    for (int i = 0; i < LISTED; ++i) {
       const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP;
-      const u32 at = count + __popc(some & ((1u << lane) - 1));
-      if (places[i]) list.hits[at] = {places[i], word[i] * BITS + owner[i]}, list.numbers[at] = from + i * LANES + lane;
+      const u64 number = i * LANES + lane;
+      if (places[i])
+        list.hits[count + __popc(some & ((1u << lane) - 1))] = {places[i],
+                                                                number << 48 | (u64)(word_at(i) * BITS + owner_of(i))};
       count += __popc(some);
     }
     __syncwarp();
@@ -313,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
           const Hit hit = hit_at(i);
-          if (hit.places) value[i] = a.at(list.shift[hit.unit()] + list.numbers[h + i]);
+          if (hit.places) value[i] = a.at(list.shift[hit.unit()] + from + hit.number());
         }
       }
       __syncwarp();  // so that hits are read again, instead of kept in registers
