@@ -141,21 +141,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 // in the order of its row's entries.
 #if KIND == VALUES
 constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T);  // of a listed entry's values
-#ifndef AT_ONCE
 // Listed entries whose values it loads together: with more, registers spill.
 constexpr int AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 2 : BYTES < 8 ? 3 : 5;
-#endif
-#else
-constexpr int BYTES = 0;
-#endif
-#ifndef PULL_BLOCKS
-#define PULL_BLOCKS (BYTES > 32 ? 3 : 4)
-#endif
-
-#if KIND == VALUES
-#ifndef LISTED
-#define LISTED 4  // entries that a lane reads for a list
-#endif
+#define BLOCKS (BYTES > 32 ? 3 : 4)
 #define UNITS (MODE == WHOLE ? LANES : 1)
 #define GROUP (u32)(~0ull >> (64 - LANES))
 
@@ -174,7 +162,7 @@ struct GroupList {
   u64 places[UNITS];
   i64 shift[UNITS], to[UNITS];  // number of an entry less its number in the sequence; word of T
   u32 w[UNITS];
-  Hit hits[LISTED * LANES + AT_ONCE];
+  Hit hits[AHEAD * LANES + AT_ONCE];
 };
 
 // The sums of the unit that a group of lanes processes, each at its positions.
@@ -210,9 +198,11 @@ struct LineSums {
     if (lane == 0) t.bits[to] = (LINE_T)found;
   }
 };
+#else
+#define BLOCKS 4
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
          LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
@@ -259,15 +249,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
   __syncwarp();
   LineSums sums;
   sums.begin(-1);
-  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += LISTED * LANES) {
+  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * LANES) {
     // List the entries with a hit, in order.
-    COL_T k[LISTED];
+    COL_T k[AHEAD];
     u64 owners = 0;  // the unit of each entry, in five bits
-    u64 places[LISTED];
+    u64 places[AHEAD];
     const auto owner_of = [&](int i) { return (int)(owners >> 5 * i) & 31; };
     const auto word_at = [&](int i) { return (i64)k[i] * words + (words > 1 ? list.w[owner_of(i)] : 0); };
 #pragma unroll
-    for (int i = 0; i < LISTED; ++i) {
+    for (int i = 0; i < AHEAD; ++i) {
       const u32 number = from + i * LANES + lane;
       int owner = 0;  // the last unit with at most that many entries before its own
 #pragma unroll
@@ -278,20 +268,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
       k[i] = number < total ? MODE == JOIN ? (COL_T)e : columns[e] : 0;
     }
 #pragma unroll
-    for (int i = 0; i < LISTED; ++i)
+    for (int i = 0; i < AHEAD; ++i)
       places[i] = from + i * LANES + lane < total ? x.bits[word_at(i)] & list.places[owner_of(i)] : 0;
     u32 count = 0;
 #pragma unroll
-    for (int i = 0; i < LISTED; ++i) {
+    for (int i = 0; i < AHEAD; ++i) {
       const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP;
-      const u64 number = i * LANES + lane;
-      if (places[i])
-        list.hits[count + __popc(some & ((1u << lane) - 1))] = {places[i],
-                                                                number << 48 | (u64)(word_at(i) * BITS + owner_of(i))};
+      const u64 number = i * LANES + lane, at = number << 48 | (u64)(word_at(i) * BITS + owner_of(i));
+      if (places[i]) list.hits[count + __popc(some & ((1u << lane) - 1))] = {places[i], at};
       count += __popc(some);
     }
-    __syncwarp();
-    if (count && lane < AT_ONCE - 1) list.hits[count + lane] = {0, list.hits[count - 1].at};  // up to AT_ONCE
+    __syncwarp();  // entries without positions fill the list up to a multiple of AT_ONCE
+    if (count && lane < AT_ONCE - 1) list.hits[count + lane] = {0, list.hits[count - 1].at};
     __syncwarp();
     for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
       const bool more = LANES == 32 || h < count;
@@ -315,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
 #pragma unroll
         for (int i = 0; i < AT_ONCE * PER; ++i) v[i / PER][i % PER] = x.iso;
       }
-      if (MODE != JOIN && a.stride) {
+      if (a.stride) {
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
           const Hit hit = hit_at(i);
@@ -336,10 +324,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
           if (!sums.has(hit.places, p) || (HAS_TERMINAL == 2 && had)) continue;
           const i64 to = list.to[sums.unit], line = MODE == PARTS ? rows.row_of[to / words] : to / words;
           const i64 other = hit.first() / BITS / words, place = to % words * BITS + lane;  // unused by most products
-          const Z_T z = mul(MODE == JOIN   ? A_T()
-                                : a.stride ? value[i]
-                                           : A_T(a.iso),
-                            v[i][p], line, other, place + p * LANES);
+          const Z_T z = mul(a.stride ? value[i] : A_T(a.iso), v[i][p], line, other, place + p * LANES);
           sums.sum[p] = had ? add(sums.sum[p], z) : z;
         }
         sums.found |= hit.places;
