@@ -786,17 +786,27 @@ TABLE: dict[str, Threshold] = {
         "1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, "
         "with 13 and 25 MB of tables, 2168, 2514; 3903, 4804",
     ),
-    "multivector.few_lines": Threshold(
-        1 << 18,
-        "lines",
-        "With fewer lines a block of a product has two threads per word that it reads instead of one, so that there "
-        "are more blocks.",
-        "GPU, ms with one and with two threads: delaunay_n20, 64 sources, 121, 139; mycielskian14 7.5, 5.1",
+    "multivector.group_entries": Threshold(
+        256,
+        "entries",
+        "The rows that a group of lanes takes in a pull that sums values begin within so many: groups take about as "
+        "long, whether rows are short or long.",
+        "H200, betweenness of 64 sources, device ms, with 8 rows for each group and with groups of 256 entries: rmat20 "
+        "12.6, 11.3; crawl_n18 14.3, 12.5; social_n18 3.5, 3.2",
     ),
     "multivector.long_row": Threshold(
-        1 << 10, "entries", "From here on a GPU splits a row in a pull of a product with a multivector."
+        1 << 10,
+        "entries",
+        "Rounds of many searches follow lists of words if no row is longer. From here on a GPU splits a row in a pull "
+        "of a full multivector; segments of rows have so many in a pull that computes only presence.",
     ),
-    "multivector.segment": Threshold(1 << 8, "entries", "A segment of a row that a GPU splits in such a product."),
+    "multivector.segment": Threshold(
+        1 << 8,
+        "entries",
+        "From here on a GPU splits a row in other products with a multivector, if it sums values in segments of so "
+        "many.",
+        "H200, 64 searches of crawl_n18, device ms, with 1024 and 256 entries: 4.0, 2.0",
+    ),
     "multivector.even_rows": Threshold(
         8,
         "times the mean length",

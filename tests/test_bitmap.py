@@ -3,12 +3,15 @@ python-graphblas."""
 
 from __future__ import annotations
 
+import itertools
+
 import graphblas
 import numpy as np
 import pytest
 from both_libraries import NAMES, each
 
 import bitblas as gb
+from bitblas.formats.schedule import groups_of
 from bitblas.store import FlatStore
 
 SHAPES = ((70, 5), (70, 20), (130, 64), (150, 70))
@@ -259,3 +262,18 @@ def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
         exec(WRITES[op], scope(lib, C=C, n=n, k=k, w=w, v=v, B=B, M=M, P=P))
     same(*c)
     assert is_bitmap(c[0]) and c[0].get(3, 2) == c[1].get(3, 2)
+
+
+@pytest.mark.parametrize(("rows", "entries"), [(32, 40), (4, 1000), (8, 1)])
+def test_groups_of_rows_are_about_as_long(rows, entries):
+    rng, n, longest = np.random.default_rng(rows), 300, 60
+    lengths = np.minimum(rng.zipf(1.4, n), 200) - 1
+    at = np.arange(n).repeat(lengths), np.concatenate([np.arange(k) for k in lengths])
+    A = gb.Matrix.from_coo(*at, True, nrows=n, ncols=n, device="cpu")
+    limits = groups_of(A._store.structure.rows(transposed=False), longest, rows, entries)
+    short = np.append(0, np.cumsum(lengths * (lengths <= longest)))
+    assert limits[0] == 0 and limits[-1] == n
+    for first, end in itertools.pairwise(limits):
+        assert 0 < end - first <= rows and short[end - 1] - short[first] < entries
+        # as many rows as allowed
+        assert end == n or end % rows == 0 or short[end] // entries > short[first] // entries

@@ -90,6 +90,37 @@ def test_searches(device, k, wide, values, tune):
     captured(program)
 
 
+@in_emulator
+@pytest.mark.parametrize(("limit", "empty"), [(None, False), (2, False), (None, True)])
+def test_a_pull_writes_another_target_itself(device, turn, limit, empty, tune):
+    """The target is as after the last round: a round that does not run changes nothing, nor does one too many."""
+    tune({"multivector.long_row": 20, "multivector.segment": 8, "multivector.group_entries": 12})
+    shape, (rows, cols) = (5, N), edges()
+
+    def found(lib):
+        A = lib.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
+        X = sources(lib, shape, 1.0, lib.dtypes.FP64, np.random.default_rng(1), True)
+        Y, V = X.dup(), lib.Matrix(lib.dtypes.INT64, *shape)
+        if empty:
+            X.clear()
+
+        def body(level):
+            V(X.S) << level
+            Y(~V.S, lib.replace) << X.mxm(A, lib.semiring.plus_first[lib.dtypes.FP64])
+            X << Y.apply(lib.unary.ainv)
+
+        return Y, V, *run(lib, body, X, limit)
+
+    Y, V, rounds, program = found(gb)
+    X, W, expected, _ = found(graphblas)
+    assert rounds == expected == (0 if empty else limit or rounds)
+    same(Y, X)
+    same(V, W)
+    if not empty:
+        texts = [line.statements for line in program.explain().launches if line.kind.strip() == "ewise"]
+        assert "pull" in captured(program) and not any("mxm" in text for found in texts for text in found)
+
+
 def lattice(side):
     """A grid whose numbering has gaps: rows of up to four entries, many levels."""
     at = np.arange(side * side).reshape(side, side)

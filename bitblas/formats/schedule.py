@@ -90,6 +90,22 @@ def hubs_of(layout: Layout, longest: int, part: int | None = None) -> Hubs | Non
     return compute_once(layout.cache, ("hubs", longest, size), compute)
 
 
+def groups_of(layout: Layout, longest: int, rows: int, entries: int) -> Array:
+    """Where groups of consecutive rows begin, and where the last one ends (INT64): at most so many rows, which begin
+    within so many entries. Rows with more than `longest`, which other launches process, count as empty."""
+
+    def compute() -> Array:
+        xp = layout.device.xp
+        length = (layout.ptr[1:] - layout.ptr[:-1]).astype(np.int64)
+        length *= length <= longest
+        number = (xp.cumsum(length) - length) // entries
+        begins = xp.arange(len(length)) % rows == 0
+        begins[1:] |= number[1:] != number[:-1]
+        return xp.append(xp.flatnonzero(begins), len(length))
+
+    return compute_once(layout.cache, ("groups", longest, rows, entries), compute)
+
+
 # ---- Degree binning: what the schedules of CSR, NIB and CGR share.
 
 

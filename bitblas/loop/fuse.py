@@ -458,6 +458,8 @@ class _Fusion:
         self.waiting: list[Statement] = []  # element-wise statements that belong to no kernel yet
         self.advances: dict[Vec, Product] = {}  # the last advance of each vector
         direct = not (self.around or self.pulls)
+        # Rounds with advances are repeated in a run of the body, so that pulls of the last ones run in vain.
+        self.advancing = any(isinstance(s.value, Product) and how.is_advance(s) for s in flat(body.statements))
         self.indirect = indirect_targets(flat(body.statements), lambda s: direct and how.is_advance(s), how.is_direct)
         for s in body.statements:
             self._add(s)
@@ -527,7 +529,8 @@ class _Fusion:
             true = Elementwise(LEFT, None, Const(BOOL, BOOL.np_type.type(True)))
             self.waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = advance and not self.around and self.how.is_direct(s) and target not in self.indirect
+        direct = not self.around and self.how.is_direct(s)
+        direct = direct and (target not in self.indirect if advance else self._is_pulled_directly(s, product))
         if not direct:
             target = self._vector(product.outer, product.semiring.return_type)
         if advance:
@@ -535,9 +538,16 @@ class _Fusion:
         else:
             self._flush()
             self.items.append(Pull(target, product, s.mask, s.text))
+            self.fresh.pop(target, None)
         if not direct:
             self.waiting.append(replace(s, value=Elementwise(LEFT, None, target)))
             self._invalidate(self.waiting[-1])
+
+    def _is_pulled_directly(self, s: Statement, product: Product) -> bool:
+        """Whether a pull may write the target itself: that of a multivector, which writes every word, if it does not
+        read the target, and never runs in vain."""
+        reads = {product.u, self.condition, *([] if s.mask is None else [s.mask.vec])}
+        return isinstance(product, MultivectorProduct) and not self.advancing and s.target not in reads
 
     def _advance(self, s: Statement, product: Product, target: Vec) -> None:
         known = self.fresh.get(product.u)

@@ -25,7 +25,7 @@ from ..config import config
 from ..device import Device, address, tracing
 from ..formats import EVERYWHERE, Layout, Structure, format_of
 from ..formats.bitmap.layout import Lines, lines_of
-from ..formats.schedule import has_even_units
+from ..formats.schedule import groups_of, has_even_units
 from ..kernels.variant import Variant
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat
@@ -559,17 +559,18 @@ def variant_of(product: PreparedLines, mode: int, nodes: int = 0) -> Variant:
     """nodes: NODES of formats/bitmap/walked.cuh."""
     plan, of, layout, _, a_type, a_val = product
     semiring, x = (None, BOOL) if plan.kind == WORDS else (of.semiring, of.x)
-    rows, few = walked(layout), of.lines.number < tuning.count("multivector.few_lines")
+    rows = walked(layout)
     walk: tuple[tuple[str, int], ...] = ()
     if walks_lines(plan.key):
         ranked = plan.kind == VALUES and bool(a_val.stride)
         constants = rows.format.kernels["mxm.lines"].constants(ranked=ranked)
-        walk, few, types = (*constants, ("NODES", nodes)), False, rows.format.view.types(rows, ranked)
+        walk, types = (*constants, ("NODES", nodes)), rows.format.view.types(rows, ranked)
     else:
         types = rows.format.view.types(rows, False)
+    lanes = 32 if mode == PARTS and plan.kind == WORDS else plan.lanes
     algebra = Algebra(rows.key, types, semiring, plan.kind, a_type, x, of.flip)
     full = FullLines(of.together[0], not a_val.stride) if plan.full else None
-    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few, walk, full)
+    return lines_variant(plan.direction, algebra, of.lines.stride, lanes, mode, walk, full)
 
 
 def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:
@@ -623,9 +624,13 @@ def kernels_of(
         bounds = None if push else unit_bounds(layout, device, max(1, lines.stride))
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
-    longest = segment if push else tuning.count("multivector.long_row")
-    found = [PreparedKernel(device, variant, n * per, (longest, *rows, *given, *head, *out))]
-    hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
+    long = tuning.count("multivector.long_row")
+    longest, units = long if plan.full else segment, n * per
+    if valued and not plan.full:
+        groups = groups_of(layout, longest, max(1, plan.lanes // per), tuning.count("multivector.group_entries"))
+        units, rows = len(groups) - 1, (layout.ptr, layout.ptr[1:], groups, 0)
+    found = [PreparedKernel(device, variant, units, (longest, *rows, *given, *head, *out))]
+    hubs = layout.format.view.hubs(layout, longest, segment if valued or push else long)
     if hubs is None:
         return found
     parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

@@ -453,8 +453,6 @@ def sddmm_variant(semiring: Typed[Semiring], a: DataType, b: DataType, types: Ty
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
-# Threads of a block per word that it reads, and if there are few words (multivector.few_lines).
-LOOKED, LOOKED_FEW = 1, 2
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
 
@@ -467,14 +465,12 @@ class LinesKernel(NamedTuple):
     stride: int
     lanes: int
 
-    def constants(self, terminal: int, mode: int = -1, looked: int | None = LOOKED) -> Constants:
-        """mode: of products.cu, where SHARE lanes process a word of values. With whole rows a block of `pull` reads
-        more words than it has groups of lanes (looked; None: as many)."""
+    def constants(self, terminal: int, mode: int = -1) -> Constants:
+        """mode: of products.cu."""
         bits, valued = min(64, self.stride), self.kind == VALUES
-        lanes = min(self.lanes, looked) if mode == WHOLE and valued and looked is not None else self.lanes
         flags = constants(KIND=self.kind, U_BOOL=self.x is BOOL, Z_BOOL=self.z is BOOL, HAS_TERMINAL=terminal)
-        flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1)
-        return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode, VALUES_PACKED=0)
+        flags += constants(BITS=bits, LANES=self.lanes, PER=max(1, bits // self.lanes) if valued else 1)
+        return flags if mode < 0 else flags + constants(MODE=mode, VALUES_PACKED=0)
 
     @property
     def line(self) -> tuple[str, DataType]:
@@ -503,11 +499,10 @@ def lines_variant(
     stride: int,
     lanes: int,
     mode: int,
-    few: bool = False,
     walk: Constants = (),
     full: FullLines | None = None,
 ) -> Variant:
-    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines. walk:
+    """The kernel of a product by lines. flip: the multivector is the left operand. walk:
     constants of a format that walks its rows, and NODES; (): plain or packed rows. full: of a multivector that has all
     entries."""
     op, t, monoid, z = algebra_of(of.semiring)
@@ -523,8 +518,7 @@ def lines_variant(
         flags = made.constants(terminal) + constants(MODE=mode, VALUES_PACKED=0) + walk
     else:
         kernel = f"formats/bitmap/{direction if full is None else 'pull_full'}"
-        looked = None if full is not None else LOOKED_FEW if few else LOOKED
-        flags = made.constants(terminal, mode, looked) + constants(PACKED=format.packed)
+        flags = made.constants(terminal, mode) + constants(PACKED=format.packed)
         if full is not None:
             blocks = (4, 6) if _is_lean(of) else (3, 4)
             flags += constants(PIECES=full.pieces, ISO=full.iso, BLOCKS=blocks[full.pieces == 1])

@@ -135,18 +135,74 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 #ifdef KERNEL_pull
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
-// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
-// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
-// inspects each word; the groups then take words with many positions and long rows. Words with few positions get a
-// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
-// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
-// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
-#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
-#define UNITS (BLOCK / LANES)
-#define SCANNED 32  // entries of a row that one thread inspects
-#define FEW 8  // positions up to which each gets a thread
+// For WORDS, LANES lanes share the entries of a row. For values, a group of LANES lanes reads the entries of several rows
+// (formats/schedule.py, groups_of) as one sequence, each lane an entry, and lists those with a hit in shared memory. Then
+// it processes the list entry by entry, a lane one or two positions, so that values are read side by side. A sum is taken
+// in the order of its row's entries.
+#if KIND == VALUES
+constexpr int BYTES = sizeof(A_T) + PER * sizeof(U_T);  // of a listed entry's values
+// Listed entries whose values it loads together: with more, registers spill.
+constexpr int AT_ONCE = BYTES > 32 ? 1 : BYTES > 17 ? 2 : BYTES < 8 ? 3 : 5;
+#define BLOCKS (BYTES > 32 ? 3 : 4)
+#define UNITS (MODE == WHOLE ? LANES : 1)
+#define GROUP (u32)(~0ull >> (64 - LANES))
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+// An entry with a hit: the positions, and in one number the first position of the word of X (below 2^48), the number of
+// the unit that reads it, and the number of the entry in the list's part of the sequence.
+struct alignas(16) Hit {
+  u64 places, at;
+
+  __device__ __forceinline__ i64 first() const { return (i64)(at & ((1ull << 48) - BITS)); }
+  __device__ __forceinline__ int unit() const { return (int)at & (BITS - 1); }
+  __device__ __forceinline__ u32 number() const { return (u32)(at >> 48); }
+};
+
+// The units of a group of lanes, and the entries with a hit among those that it has read.
+struct GroupList {
+  u64 places[UNITS];
+  i64 shift[UNITS], to[UNITS];  // number of an entry less its number in the sequence; word of T
+  u32 w[UNITS];
+  Hit hits[AHEAD * LANES + AT_ONCE];
+};
+
+// The sums of the unit that a group of lanes processes, each at its positions.
+struct LineSums {
+  Z_T sum[PER];
+  u64 found;
+  int unit;
+
+  __device__ __forceinline__ void begin(int next) {
+    unit = next, found = 0;
+#pragma unroll
+    for (int p = 0; p < PER; ++p) sum[p] = Z_T();
+  }
+  // Whether the lane's position number p is one of them.
+  __device__ __forceinline__ bool has(u64 places, int p) const {
+    return (u32)(places >> (p * LANES & 32)) & 1u << (threadIdx.x & (LANES - 1)) << (p * LANES & 31);
+  }
+  __device__ __forceinline__ void write(const LinesOutput& t, i64 to) const {
+    const int lane = threadIdx.x & (LANES - 1);
+#if Z_BOOL
+    u64 is_true = 0;
+#pragma unroll
+    for (int p = 0; p < PER; ++p) {
+      const u32 some = __ballot_sync(group_mask<LANES>(), has(found, p) && sum[p]);
+      is_true |= (u64)(some >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP) << p * LANES;
+    }
+    if (lane == 0) t.values[to] = (LINE_T)is_true;
+#else
+#pragma unroll
+    for (int p = 0; p < PER; ++p)
+      if (has(found, p)) t.values[to * BITS + lane + p * LANES] = sum[p];
+#endif
+    if (lane == 0) t.bits[to] = (LINE_T)found;
+  }
+};
+#else
+#define BLOCKS 4
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
          LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
@@ -155,157 +211,128 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const Unit u = UNIT(unit, unit < n);
-  u64 found = 0;
-  for (i64 e = u.e + lane; e < u.stop && found != u.places; e += AHEAD * LANES) {
+  u64 found = 0, places = u.places;
+  // Other segments of the row have found some.
+  if (MODE == PARTS && places) places &= ~(u64)load_fresh(t.bits + u.to(words));
+  for (i64 e = u.e + lane; e < u.stop && found != places; e += AHEAD * LANES) {
     i64 k[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < u.stop ? e + i * LANES : e];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) found |= x.bits[k[i] * words + u.w] & u.places;
+    for (int i = 0; i < AHEAD; ++i) found |= x.bits[k[i] * words + u.w] & places;
   }
 #pragma unroll
   for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
-  if (unit >= n || lane) return;
+  if (unit >= n || lane || (MODE == PARTS && !found)) return;
   if (MODE == PARTS) or_places(t.bits, u.to(words), found);
   else t.bits[u.to(words)] = (LINE_T)found;
 #else
-  const i64 first = (i64)blockIdx.x * UNITS;
-  __shared__ u32 left_over, taken, others[UNITS];
-  if (threadIdx.x == 0) left_over = taken = 0;
-#if MODE == WHOLE
-  __shared__ u32 listed;
-  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
-  if (threadIdx.x == 0) listed = 0;
-#endif
-  __syncthreads();
-  if (threadIdx.x < UNITS && first + threadIdx.x < n) {
-    const Unit u = UNIT(first + threadIdx.x, true);
-#if MODE == WHOLE
-    bool shared = u.stop - u.e > SCANNED;
-    u64 places = 0;
-    for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) places |= x.bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
-    }
-    places &= u.places;
-    shared = shared || __popcll(places) > FEW;
-#else
-    const bool shared = u.e < u.stop;
-    const u64 places = 0;
-#endif
-    if (shared) {
-      others[atomicAdd(&left_over, 1u)] = threadIdx.x;
-    } else {
-      t.bits[u.to(words)] = (LINE_T)places;
+  // A group of lanes takes up to UNITS words of lines, whose entries it reads as one sequence: of whole lines those
+  // from rows.row_of[number] to rows.row_of[number + 1].
+  const int lane = threadIdx.x & (LANES - 1);
+  const i64 number = thread_number() / LANES;
+  i64 unit = number, end = number + 1;
+  if (MODE == WHOLE && number < n) unit = rows.row_of[number] * words, end = rows.row_of[number + 1] * words;
+  unit += lane;
+  const bool has_unit = number < n && unit < end;
+  const Unit u = UNIT(unit, has_unit);
+  const u32 length = (u32)(u.stop - u.e), before = group_sum_below<LANES>(length);
+  const u32 total = shuffle_from<LANES>(before + length, LANES - 1);
+  __shared__ GroupList lists[BLOCK / LANES];
+  GroupList& list = lists[threadIdx.x / LANES];
+  if (lane < UNITS) list.places[lane] = u.places, list.shift[lane] = u.e - before;
+  if (lane < UNITS) list.to[lane] = u.to(words), list.w[lane] = (u32)u.w;
+  if (has_unit) t.bits[u.to(words)] = 0;
 #if Z_BOOL
-      t.values[u.to(words)] = 0;
+  if (has_unit) t.values[u.to(words)] = 0;
 #endif
+  __syncwarp();
+  LineSums sums;
+  sums.begin(-1);
+  for (u32 from = 0; __any_sync(ALL_LANES, from < total); from += AHEAD * LANES) {
+    // List the entries with a hit, in order.
+    COL_T k[AHEAD];
+    u64 owners = 0;  // the unit of each entry, in five bits
+    u64 places[AHEAD];
+    const auto owner_of = [&](int i) { return (int)(owners >> 5 * i) & 31; };
+    const auto word_at = [&](int i) { return (i64)k[i] * words + (words > 1 ? list.w[owner_of(i)] : 0); };
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      const u32 number = from + i * LANES + lane;
+      int owner = 0;  // the last unit with at most that many entries before its own
+#pragma unroll
+      for (int d = UNITS / 2; d; d >>= 1)
+        if (shuffle_from<LANES>(before, owner + d) <= number) owner += d;
+      owners |= (u64)owner << 5 * i;
+      const i64 e = list.shift[owner] + number;
+      k[i] = number < total ? MODE == JOIN ? (COL_T)e : columns[e] : 0;
     }
-#if MODE == WHOLE
-    u64 todo = shared ? 0 : places;
-    u32 at = todo ? atomicAdd(&listed, (u32)__popcll(todo)) : 0;
-    for (; todo; todo &= todo - 1) sums[at++] = (u16)(threadIdx.x << 6 | (__ffsll(todo) - 1));
-#endif
-  }
-  __syncthreads();
-#if MODE == WHOLE
-  for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
-    const int b = sums[k] & 63;
-    const Unit u = UNIT(first + (sums[k] >> 6), true);
-    Z_T sum = Z_T();
-    bool some = false;
-    for (i64 e = u.e; e < u.stop && !is_final(some, sum); e += AHEAD) {
-      i64 k[AHEAD];
-      bool has[AHEAD];
-      U_T v[AHEAD];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < u.stop ? e + i : e];
+    for (int i = 0; i < AHEAD; ++i)
+      places[i] = from + i * LANES + lane < total ? x.bits[word_at(i)] & list.places[owner_of(i)] : 0;
+    u32 count = 0;
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) v[i] = has[i] ? x.at((k[i] * words + u.w) * BITS + b) : U_T();
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i)
-        join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
+    for (int i = 0; i < AHEAD; ++i) {
+      const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP;
+      const u64 number = i * LANES + lane, at = number << 48 | (u64)(word_at(i) * BITS + owner_of(i));
+      if (places[i]) list.hits[count + __popc(some & ((1u << lane) - 1))] = {places[i], at};
+      count += __popc(some);
     }
-#if Z_BOOL
-    if (sum) or_places(t.values, u.to(words), 1ull << b);
-#else
-    t.values[u.to(words) * BITS + b] = sum;
-#endif
-  }
-#endif
-  const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
-  const u64 lanes = ~0ull >> (64 - SHARE);
-  while (true) {
-    u32 mine = 0;
-    if (lane == 0) mine = atomicAdd(&taken, 1u);
-    mine = shuffle_from<SHARE>(mine, 0);
-    const bool has = mine < left_over;
-    if (!__any_sync(ALL_LANES, has)) break;
-    const Unit u = UNIT(first + (has ? others[mine] : 0), has);
-    Z_T sum[PER];
-    bool some[PER];
-#pragma unroll
-    for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
-    for (i64 from = u.e; __any_sync(ALL_LANES, from < u.stop); from += SHARE) {
-      const i64 e = from + lane;
-      const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
-      const u64 bits_of_k = e < u.stop ? x.bits[k * words + u.w] & u.places : 0;
-      u32 left = (u32)(__ballot_sync(ALL_LANES, bits_of_k != 0) >> group & lanes);
-      while (__any_sync(ALL_LANES, left != 0)) {  // the entries with a hit, AT_ONCE at a time
-        U_T v[AT_ONCE][PER];
-        u64 bits[AT_ONCE];
-        i64 other[AT_ONCE];
-        int at[AT_ONCE];
+    __syncwarp();  // entries without positions fill the list up to a multiple of AT_ONCE
+    if (count && lane < AT_ONCE - 1) list.hits[count + lane] = {0, list.hits[count - 1].at};
+    __syncwarp();
+    for (u32 h = 0; __any_sync(ALL_LANES, h < count); h += AT_ONCE) {
+      const bool more = LANES == 32 || h < count;
+      const auto hit_at = [&](int i) {
+        Hit hit = list.hits[more ? h + i : 0];
+        if (!more) hit.places = 0;
+        return hit;
+      };
+      A_T value[AT_ONCE];
+      U_T v[AT_ONCE][PER];
+      if (x.stride) {
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
-          at[i] = left ? __ffs(left) - 1 : 0;
-          const u64 there = shuffle_from<SHARE>(bits_of_k, at[i]);
-          bits[i] = left ? there : 0;
-          other[i] = shuffle_from<SHARE>(k, at[i]);
-          left &= left - 1;
+          const Hit hit = hit_at(i);
+          const i64 at = hit.first() + lane;
 #pragma unroll
-          for (int p = 0; p < PER; ++p) {
-            const int b = lane + p * SHARE;
-            if (HAS_TERMINAL == 2 && some[p]) bits[i] &= ~(1ull << b);
-            v[i][p] = bits[i] >> b & 1 ? x.at((other[i] * words + u.w) * BITS + b) : U_T();
-          }
+          for (int p = 0; p < PER; ++p)
+            if (sums.has(hit.places, p)) v[i][p] = load<U_T>(x.values, U_T(), 1, at + p * LANES);
         }
+      } else {
+#pragma unroll
+        for (int i = 0; i < AT_ONCE * PER; ++i) v[i / PER][i % PER] = x.iso;
+      }
+      if (a.stride) {
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
-          if (!bits[i]) continue;
-          const A_T value = MODE == JOIN ? A_T() : a.at(from + at[i]);
-#pragma unroll
-          for (int p = 0; p < PER; ++p) {
-            const int b = lane + p * SHARE;
-            if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && some[p])) continue;
-            join(some[p], sum[p], true, mul(value, v[i][p], u.line, other[i], u.w * BITS + b));
-          }
+          const Hit hit = hit_at(i);
+          if (hit.places) value[i] = a.at(list.shift[hit.unit()] + from + hit.number());
         }
       }
-    }
-    const i64 to = u.to(words);
-    u64 found = 0;
-#if Z_BOOL
-    u64 true_ = 0;
-#endif
+      __syncwarp();  // so that hits are read again, instead of kept in registers
 #pragma unroll
-    for (int p = 0; p < PER; ++p) {
-      found |= (__ballot_sync(ALL_LANES, some[p]) >> group & lanes) << p * SHARE;
-#if Z_BOOL
-      true_ |= (__ballot_sync(ALL_LANES, some[p] && sum[p]) >> group & lanes) << p * SHARE;
-#else
-      if (some[p]) t.values[to * BITS + lane + p * SHARE] = sum[p];
-#endif
+      for (int i = 0; i < AT_ONCE; ++i) {
+        const Hit hit = hit_at(i);
+        if (more && hit.unit() != sums.unit) {
+          if (sums.unit >= 0) sums.write(t, list.to[sums.unit]);
+          sums.begin(hit.unit());
+        }
+#pragma unroll
+        for (int p = 0; p < PER; ++p) {
+          const bool had = sums.has(sums.found, p);
+          if (!sums.has(hit.places, p) || (HAS_TERMINAL == 2 && had)) continue;
+          const i64 to = list.to[sums.unit], line = MODE == PARTS ? rows.row_of[to / words] : to / words;
+          const i64 other = hit.first() / BITS / words, place = to % words * BITS + lane;  // unused by most products
+          const Z_T z = mul(a.stride ? value[i] : A_T(a.iso), v[i][p], line, other, place + p * LANES);
+          sums.sum[p] = had ? add(sums.sum[p], z) : z;
+        }
+        sums.found |= hit.places;
+      }
     }
-    if (has && lane == 0) {
-      t.bits[to] = (LINE_T)found;
-#if Z_BOOL
-      t.values[to] = (LINE_T)true_;
-#endif
-    }
+    __syncwarp();  // the list has been read
   }
+  if (sums.unit >= 0) sums.write(t, list.to[sums.unit]);
 #endif
 }
 #endif  // KERNEL_pull
