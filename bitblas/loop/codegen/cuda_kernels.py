@@ -439,7 +439,10 @@ def sum_text(
     stores: list[str] = []
     for x in vectors_of(statements):
         if x == t:
-            loads.append(f"const bool b{x.id} = some_here; const {x.dtype.c_type} v{x.id} = sum_here; (void)v{x.id};")
+            loads += [
+                f"bool b{x.id} = some_here; {x.dtype.c_type} v{x.id} = sum_here;",
+                f"(void)b{x.id}, (void)v{x.id};",
+            ]
         elif x == frontier:
             loads.append(f"const bool b{x.id} = true, v{x.id} = true; (void)b{x.id}, (void)v{x.id};")
         else:

@@ -24,7 +24,7 @@ from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import Key, macro
 from ..codegen.cuda_kernels import sum_text
 from ..fuse import FusedElementwise, Line, OnStack, Pull, Round, statement_texts
-from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec
+from ..ir import NO_LIMIT, Elementwise, Masked, MultivectorProduct, Scal, Statement, Vec, flat
 from .column_rounds import blocks_per_column, has_short_rows, prepared_sums, sum_arguments, sum_lanes_of, with_sums
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ def column_return(
     if pop.value.what != "pop" or pull.mask != here or not summed or not has_short_rows(product.matrix.structure):
         return None
     statements = [s for s in elementwise.statements if s.target != condition or not _counts(s)]
-    seen, emptied = set[Vec](), set[Vec]()
+    # The product's vector too, unless it is that of a kernel.
+    seen, emptied = set[Vec](), {pull.target} & {s.target for s in flat(facts.body.all)}
     for s in statements:
         x = s.target
-        if not isinstance(x, Vec) or x in (level, pull.target) or x in facts.full or s.mask != here or s.elsewhere:
+        if not isinstance(x, Vec) or x == level or x in facts.full or s.mask != here or s.elsewhere:
             return None
         if not isinstance(s.value, Elementwise) or s.value.under is not None:
             return None
