@@ -15,6 +15,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ... import tuning
+from ...formats import CSR
 from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
@@ -80,7 +81,7 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | Worklis
 
 def searches_by_rows(build: Build, product: Product) -> bool:
     """Whether a search along tiles is faster along plain rows, next to the tiles: if a cluster runs it with the visited
-    bits in shared memory, and rows are short."""
+    bits in shared memory, and all rows are short."""
     structure, cluster = product.matrix.structure, build.device.cluster
     if cluster is None or structure.primary.format.by_rows or not keeps_rows(structure):
         return False
@@ -91,7 +92,10 @@ def searches_by_rows(build: Build, product: Product) -> bool:
         return False
     kind, _ = analysis.product_kind(product, build.iso)
     any_product = kind == WORDS or product.semiring.op.monoid.name == "any"
-    return any_product and how.mask is not None and how.mask.complement
+    if not any_product or how.mask is None or not how.mask.complement:
+        return False
+    rows = structure.layout(CSR, transposed=not product.transpose)
+    return not rows.format.kernels["advance"].segments(rows, build.longest(rows))
 
 
 def small_rounds(build: Build) -> SmallRounds:
