@@ -17,6 +17,7 @@ HUES = {
     "NetworkX": "#db2777",
     "BLEST": "#8b5cf6",
     "ECL": "#2563eb",
+    "ADDS": "#0891b2",
     "cuSPARSE": "#65a30d",
     "NetworKit": "#b45309",
     "igraph": "#be123c",

@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     u64 owners = 0;  // the unit of each entry, in five bits
     u64 places[AHEAD];
     const auto owner_of = [&](int i) { return (int)(owners >> 5 * i) & 31; };
-    const auto word_at = [&](int i) { return (i64)k[i] * words + (words > 1 ? list.w[owner_of(i)] : 0); };
+    const auto word_at = [&](COL_T j, int i) { return (i64)j * words + (words > 1 ? list.w[owner_of(i)] : 0); };
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const u32 number = from + i * LANES + lane;
@@ -269,12 +269,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     }
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-      places[i] = from + i * LANES + lane < total ? x.bits[word_at(i)] & list.places[owner_of(i)] : 0;
+      places[i] = from + i * LANES + lane < total ? x.bits[word_at(k[i], i)] & list.places[owner_of(i)] : 0;
     u32 count = 0;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const u32 some = __ballot_sync(ALL_LANES, places[i] != 0) >> (threadIdx.x & 31 & ~(LANES - 1)) & GROUP;
-      const u64 number = i * LANES + lane, at = number << 48 | (u64)(word_at(i) * BITS + owner_of(i));
+      const u64 number = i * LANES + lane, at = number << 48 | (u64)(word_at(k[i], i) * BITS + owner_of(i));
       if (places[i]) list.hits[count + __popc(some & ((1u << lane) - 1))] = {places[i], at};
       count += __popc(some);
     }

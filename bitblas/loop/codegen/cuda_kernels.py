@@ -289,10 +289,11 @@ def fused_variant(
         after += _ending(kernel, sums, phase.after, written, counted)
     stored = vectors if loads is None else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
-    # Four blocks a multiprocessor leave 64 registers: too few for three values of eight bytes.
-    wide = [x for x in modified if isinstance(x, Vec) and x.dtype.nbytes == 8 and x.id not in {*iso, *local}]
+    # Four blocks a multiprocessor leave 64 registers: too few to read and write six values of eight bytes.
+    uses = (x for x in (*vectors, *modified) if isinstance(x, Vec) and x.id not in {*iso, *local})
+    wide = [x for x in uses if x.dtype.nbytes == 8]
     macros = [
-        f"#define RESIDENT {3 if few and len(wide) > 2 else 4}",
+        f"#define RESIDENT {3 if few and len(wide) > 5 else 4}",
         f"#define BY_WORDS {int(loads is None)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
