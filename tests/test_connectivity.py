@@ -104,7 +104,8 @@ def test_strong_components_that_are_no_giant(device, edges):
 
 @pytest.mark.parametrize("edges", [100, 400, 3000])
 def test_components_by_union_find(edges):
-    """By one thread, which keeps the rows of tiles, and by rounds; in another order, and of directed graphs."""
+    """By one thread, which keeps the rows of tiles, and by rounds, also where rows do not fit into memory; in another
+    order, and of directed graphs."""
     graph = oracles.random(300, edges, edges)
     label = oracles.components(graph)
     A = matrix(bitblas, Graph.of(300, [*zip(graph.rows.tolist(), graph.cols.tolist(), strict=True)]))
@@ -113,6 +114,10 @@ def test_components_by_union_find(edges):
     tiles, packed = (
         bitblas.Matrix.from_coo(i, j, True, nrows=300, ncols=300, format=format) for format in ("b2sr", "mplg")
     )
+    structures = [M._store.structure for M in (tiles, packed)]
+    assert all(structure.reads_plain_rows for structure in structures)
+    with bitblas.config.set(memory_limit=1):
+        assert not any(structure.reads_plain_rows for structure in structures)
     for threads in (8, 0):
         with tuning.override({"components.threads": threads}):
             assert np.array_equal(full(weakly_connected(A)), label)

@@ -10,6 +10,7 @@ from semirings.cached import cached_property
 from ..device import Device
 from ..typing import Array
 from .contract import CSR, Layout, LazyDict, Order
+from .csr.kernels import rows_bytes
 
 if TYPE_CHECKING:
     from .csr.layout import Csr, Rows
@@ -142,8 +143,12 @@ class Structure:
 
     @property
     def reads_plain_rows(self) -> bool:
-        """Whether plain rows are soon read: it has rows, plain or packed, or keeps those built."""
-        return self.primary.format.by_rows or (self.cached_as(CSR) == CSR and self.keeps(CSR))
+        """Whether plain rows are soon read: it has them, or has packed ones or keeps those built, and they fit."""
+        keeps = self.cached_as(CSR) == CSR
+        if keeps and self.has(CSR):
+            return True
+        may_build = self.primary.format.by_rows or (keeps and self.keeps(CSR))
+        return may_build and not self.device.missing(rows_bytes(self.nrows, self.ncols, self.nvals))
 
     def plain_rows(self, *, transposed: bool = False, keep: bool = False) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept. Those of the transpose are

@@ -262,7 +262,7 @@ struct ItemPush : Operands, PushVectors {
       if (waiting) overlap();
       if (allowed)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-                reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+            reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       emit(fresh, found);
 #endif
       waiting = false;
