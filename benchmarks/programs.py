@@ -178,7 +178,10 @@ def rows_of(x: Operands, algorithms: Sequence[str], timing: Timing) -> Iterator[
                     rounds.append(1 + int(answer.reduce(gb.monoid.max).value))
                 elif algorithm == "labels":
                     rounds.append(seen.rounds or 1)
-        row["right"] = is_right(algorithm, x, answer) if graph.nvals <= timing.check else None
+        checked = graph.nvals <= timing.check
+        if checked and len(calls) > 1:
+            answer = calls[-1]()  # the time may have been up before
+        row["right"] = is_right(algorithm, x, answer) if checked else None
         row |= {"ms": float(np.median(times)), "times_ms": times, "form": x.A.ss.format}
         if rounds:
             row["rounds"] = float(np.median(rounds))
