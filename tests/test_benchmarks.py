@@ -306,6 +306,8 @@ def test_whole_algorithms_are_checked(tmp_path, capsys):
     rows = json.loads((tmp_path / "programs.json").read_text())["rows"]
     assert [row["algorithm"] for row in rows] == list(programs.ALGORITHMS)
     assert all(row["right"] for row in rows)
+    # the time is up after the first of several sources
+    assert programs.main([*options, "--seconds", "0", "--algorithms", "bfs,parents"]) == 0
     form = [*options, "--format", "split", "--tile", "8", "--algorithms", "bfs"]
     assert programs.main(form) == 0 and capsys.readouterr().out.splitlines()[-1].split()[-1] == "split8"
 
