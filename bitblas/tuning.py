@@ -797,7 +797,7 @@ TABLE: dict[str, Threshold] = {
     "multivector.long_row": Threshold(
         1 << 10,
         "entries",
-        "Rounds of many searches follow lists of words if no row is longer. From here on a GPU splits a row in a pull "
+        "Each of many searches runs alone if no row is longer. From here on a GPU splits a row in a pull "
         "of a full multivector; segments of rows have so many in a pull that computes only presence.",
     ),
     "multivector.segment": Threshold(
